@@ -48,7 +48,7 @@ func settingsTabs(current string) templ.Component {
 	})
 }
 
-func Accounts(f Frame, rows []AccountRow) templ.Component {
+func Accounts(f PageFrame, rows []AccountRow) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -293,7 +293,7 @@ func (p AccountForm) senderOptions() []Option {
 	return list
 }
 
-func AccountPage(f Frame, p AccountForm) templ.Component {
+func AccountPage(f PageFrame, p AccountForm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -787,7 +787,7 @@ func testConnection(p AccountForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = DL([]Term{{Name: "API URL", Text: p.BaseURL}, {Name: "API key", Text: "generated automatically"}}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = DL([]KeyValue{{Name: "API URL", Text: p.BaseURL}, {Name: "API key", Text: "generated automatically"}}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -57,13 +57,13 @@ func (p ApprovalPage) Title() string {
 }
 
 // asked are the lines about what is to happen, and who wants it.
-func (p ApprovalPage) asked() []Term {
+func (p ApprovalPage) asked() []KeyValue {
 	c := p.Campaign
-	terms := []Term{{Name: "Asked by", Text: c.Approval.AskedName + ", " + p.When(c.Approval.AskedAt)}}
+	terms := []KeyValue{{Name: "Asked by", Text: c.Approval.AskedName + ", " + p.When(c.Approval.AskedAt)}}
 	if c.CreatedBy != c.Approval.AskedBy {
-		terms = append(terms, Term{Name: "Written by", Text: c.CreatedName + ", " + p.When(c.CreatedAt)})
+		terms = append(terms, KeyValue{Name: "Written by", Text: c.CreatedName + ", " + p.When(c.CreatedAt)})
 	}
-	return append(terms, Term{Name: "Sender ID", Text: c.SenderID}, Term{Name: "When", Text: p.when()})
+	return append(terms, KeyValue{Name: "Sender ID", Text: c.SenderID}, KeyValue{Name: "When", Text: p.when()})
 }
 
 func (p ApprovalPage) when() string {
@@ -72,7 +72,7 @@ func (p ApprovalPage) when() string {
 		return "As soon as it is approved"
 	}
 	at := c.Schedule().Time()
-	words := capital(When(at, p.Now)) + ", " + ZoneWords(at)
+	words := capitalise(When(at, p.Now)) + ", " + ZoneWords(at)
 	if c.HandOver {
 		words += ", scheduled with the provider"
 	}
@@ -126,7 +126,7 @@ func (p ApprovalPage) reasonField() InputProps {
 }
 
 // approvedWords say who approved the campaign, "" where nobody did.
-func (o Outlook) approvedWords(c sms.Campaign) string {
+func (o Formatter) approvedWords(c sms.Campaign) string {
 	if c.Approval.ApprovedAt == 0 {
 		return ""
 	}

@@ -15,7 +15,7 @@ import (
 
 // ApprovalShow is a campaign that waits for a second person: what that person
 // has to see, and the two answers.
-func ApprovalShow(f Frame, p ApprovalPage) templ.Component {
+func ApprovalShow(f PageFrame, p ApprovalPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -293,7 +293,7 @@ func approvalAnswers(p ApprovalPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if sentence := p.Errors["sender_id"]; sentence != "" {
+				if withStop := p.Errors["sender_id"]; withStop != "" {
 					templ_7745c5c3_Var13 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 						templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 						templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
@@ -307,7 +307,7 @@ func approvalAnswers(p ApprovalPage) templ.Component {
 						}
 						ctx = templ.InitializeContext(ctx)
 						var templ_7745c5c3_Var14 string
-						templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(sentence)
+						templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(withStop)
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/approval.templ`, Line: 47, Col: 15}
 						}
@@ -327,7 +327,7 @@ func approvalAnswers(p ApprovalPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Same != nil {
-					templ_7745c5c3_Err = sameCampaign(p.Outlook, *p.Same, p.Again, p.Errors["again"]).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = sameCampaign(p.Formatter, *p.Same, p.Again, p.Errors["again"]).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -783,7 +783,7 @@ func confirmApproval(p ConfirmPage) templ.Component {
 
 // campaignApproval is the band of a campaign that waits for a second person,
 // or that one sent back.
-func campaignApproval(o Outlook, c sms.Campaign, open bool) templ.Component {
+func campaignApproval(o Formatter, c sms.Campaign, open bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -891,9 +891,9 @@ func campaignApproval(o Outlook, c sms.Campaign, open bool) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				var templ_7745c5c3_Var42 string
-				templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(o.Foreign(sentence(c.Approval.Returned)))
+				templ_7745c5c3_Var42, templ_7745c5c3_Err = templ.JoinStringErrs(o.MaskNumbers(withStop(c.Approval.Returned)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/approval.templ`, Line: 128, Col: 45}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/approval.templ`, Line: 128, Col: 49}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var42))
 				if templ_7745c5c3_Err != nil {

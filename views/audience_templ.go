@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import "smsdesk/internal/sms"
 
 // AudienceList is the saved selections of people.
-func AudienceList(f Frame, p AudienceListPage) templ.Component {
+func AudienceList(f PageFrame, p AudienceListPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -179,9 +179,9 @@ func AudienceList(f Frame, p AudienceListPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var10 string
-						templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(p.Brief(a.ChangedAt))
+						templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(p.ShortTime(a.ChangedAt))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/audience.templ`, Line: 35, Col: 48}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/audience.templ`, Line: 35, Col: 52}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var10))
 						if templ_7745c5c3_Err != nil {
@@ -214,7 +214,7 @@ func AudienceList(f Frame, p AudienceListPage) templ.Component {
 }
 
 // AudienceShow is an audience, or the form for a new one.
-func AudienceShow(f Frame, p AudiencePage) templ.Component {
+func AudienceShow(f PageFrame, p AudiencePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -431,7 +431,7 @@ func audienceSend(p AudiencePage) templ.Component {
 						}
 						ctx = templ.InitializeContext(ctx)
 						var templ_7745c5c3_Var21 string
-						templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(p.AudienceBad))
+						templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(p.AudienceBad))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/audience.templ`, Line: 77, Col: 30}
 						}
@@ -807,7 +807,7 @@ func audiencePeople(p AudiencePage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = contactRows(p.Outlook, p.FilterForm, p.Rows, Plural(int(p.Count), "contact", "contacts"), true).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = contactRows(p.Formatter, p.FilterForm, p.Rows, Plural(int(p.Count), "contact", "contacts"), true).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -852,7 +852,7 @@ func audiencePeople(p AudiencePage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = contactRows(p.Outlook, p.FilterForm, p.Rows, Plural(int(p.Count), "contact", "contacts"), false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = contactRows(p.Formatter, p.FilterForm, p.Rows, Plural(int(p.Count), "contact", "contacts"), false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -870,7 +870,7 @@ func audiencePeople(p AudiencePage) templ.Component {
 }
 
 // DeleteAudience says what is lost; its button does it.
-func DeleteAudience(f Frame, a sms.Audience) templ.Component {
+func DeleteAudience(f PageFrame, a sms.Audience) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

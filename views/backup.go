@@ -10,7 +10,7 @@ import (
 
 // Backups is what is known of the desk's backups.
 type Backups struct {
-	Outlook
+	Formatter
 	Last  health.Backup
 	Plan  health.BackupPlan
 	Doing string // at this moment, "" for nothing
@@ -41,7 +41,7 @@ func (b Backups) attention() action {
 func (b Backups) trouble() (title, text string, tone Tone) {
 	switch b.state() {
 	case health.BackupFailed:
-		return "The last backup failed " + b.When(b.Last.FailedAt), sentence(capital(b.Last.Problem)) + b.stillThere(),
+		return "The last backup failed " + b.When(b.Last.FailedAt), withStop(capitalise(b.Last.Problem)) + b.stillThere(),
 			ToneBad
 	case health.BackupOld:
 		return "The last backup is " + b.age() + " old", "What was done since then is lost if this disk breaks.", ToneWarn
@@ -64,7 +64,7 @@ func (b Backups) stillThere() string {
 // age is that of the last backup, in words.
 func (b Backups) age() string { return lastingLeast(b.Now.Sub(time.UnixMilli(b.Last.At))) }
 
-func (b Backups) terms() []Term {
+func (b Backups) terms() []KeyValue {
 	last := b.Last
 	verified := "No"
 	if last.Verified {
@@ -74,8 +74,8 @@ func (b Backups) terms() []Term {
 	if last.WithKey {
 		key = "Yes, encrypted"
 	}
-	return []Term{
-		{Name: "Made", Text: capital(b.When(last.At)) + ", " + b.age() + " ago, by " + last.By},
+	return []KeyValue{
+		{Name: "Made", Text: capitalise(b.When(last.At)) + ", " + b.age() + " ago, by " + last.By},
 		{Name: "Size", Text: humanize.Bytes(uint64(max(last.Bytes, 0)))},
 		{Name: "Verified", Text: verified},
 		{Name: "Folder", Text: last.Folder},
@@ -83,13 +83,13 @@ func (b Backups) terms() []Term {
 	}
 }
 
-func (b Backups) planned() []Term {
+func (b Backups) planned() []KeyValue {
 	next := b.Last.Next(b.Plan, b.Now)
-	when := capital(b.When(next.UnixMilli()))
+	when := capitalise(b.When(next.UnixMilli()))
 	if b.Doing != "" || !next.After(b.Now) {
 		when = "Now"
 	}
-	return []Term{
+	return []KeyValue{
 		{Name: "Next backup", Text: when},
 		{Name: "How often", Text: "Every " + everyWords(b.Plan.Every)},
 		{Name: "Kept", Text: "The newest " + Number(b.Plan.Keep)},

@@ -151,7 +151,7 @@ func LowBalance(a sms.Account, b sms.Balance, warnBelow int64) string {
 	return "The balance is low: " + b.Credits + ". Your alert level is " + Money(a.Currency, warnBelow) + ". Top up soon."
 }
 
-func (p BalancePage) alarmWords(a sms.Alarm) string { return sentence(a.Sentence(p.Now.Location())) }
+func (p BalancePage) alarmWords(a sms.Alarm) string { return withStop(a.Sentence(p.Now.Location())) }
 
 func (p BalancePage) lastAlarm() int64 {
 	last := int64(0)

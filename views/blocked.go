@@ -7,7 +7,7 @@ import (
 // BlockedPage is an account's list of blocked numbers and the form that adds
 // to it.
 type BlockedPage struct {
-	Outlook
+	Formatter
 	Account     string
 	NoAccount   bool
 	MayUnblock  bool
@@ -24,7 +24,7 @@ type BlockedPage struct {
 
 // UnblockPage asks before a number is taken off the list.
 type UnblockPage struct {
-	Outlook
+	Formatter
 	Blocked sms.Blocked
 	Note    string
 	Bad     sms.Invalid

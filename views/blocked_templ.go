@@ -24,7 +24,7 @@ func (p BlockedPage) empty() EmptyProps {
 	return EmptyProps{Glyph: GlyphBlocked, Title: "No blocked numbers.", Text: "Numbers that a delivery report says are blocked are added automatically."}
 }
 
-func BlockedNumbers(f Frame, p BlockedPage) templ.Component {
+func BlockedNumbers(f PageFrame, p BlockedPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -633,7 +633,7 @@ func blockedProof(b sms.Blocked) templ.Component {
 	})
 }
 
-func Unblock(f Frame, p UnblockPage) templ.Component {
+func Unblock(f PageFrame, p UnblockPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -711,7 +711,7 @@ func Unblock(f Frame, p UnblockPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var30 string
-					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(p.Blocked.Sentence(p.Now)))
+					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(p.Blocked.Sentence(p.Now)))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/blocked.templ`, Line: 131, Col: 44}
 					}
@@ -874,7 +874,7 @@ func Unblock(f Frame, p UnblockPage) templ.Component {
 	})
 }
 
-func BlockMessage(f Frame, p BlockMessagePage) templ.Component {
+func BlockMessage(f PageFrame, p BlockMessagePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1066,7 +1066,7 @@ func messageBlocked(p MessagePage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				var templ_7745c5c3_Var45 string
-				templ_7745c5c3_Var45, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(p.Blocked.Sentence(p.Now)))
+				templ_7745c5c3_Var45, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(p.Blocked.Sentence(p.Now)))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/blocked.templ`, Line: 182, Col: 40}
 				}

@@ -183,7 +183,7 @@ func reportsPer(minutes int64) string {
 }
 
 // axis is a time on an axis: with the day where there are several.
-func (o Outlook) axis(ms int64, days bool) string {
+func (o Formatter) axis(ms int64, days bool) string {
 	at := o.at(ms)
 	if days {
 		return at.Format("2 Jan 15:04")

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import "smsdesk/internal/sms"
 
 // Breakdown is a campaign cut by network and reason, live.
-func Breakdown(f Frame, p BreakdownPage) templ.Component {
+func Breakdown(f PageFrame, p BreakdownPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -558,7 +558,7 @@ func breakdownReasons(p BreakdownPage, list []reason) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = RawWords(p.Foreign(r.raw())).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = RawWords(p.MaskNumbers(r.raw())).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -13,14 +13,14 @@ import (
 // campaignState is the one thing worth knowing about a campaign: where its
 // sending stands, or what is still to come after it. Green is only for a
 // campaign of which every message was delivered.
-func campaignState(o Outlook, c sms.Campaign, t sms.Tally) (Tone, Glyph, string) {
+func campaignState(o Formatter, c sms.Campaign, t sms.Tally) (Tone, Glyph, string) {
 	switch c.State {
 	case sms.CampaignDraft:
 		return ToneMute, GlyphTemplate, "Not sent yet"
 	case sms.CampaignAwaiting:
 		return ToneWarn, GlyphDecide, "Needs approval"
 	case sms.CampaignScheduled:
-		return ToneInfo, GlyphScheduled, capital(o.startsAt(c))
+		return ToneInfo, GlyphScheduled, capitalise(o.startsAt(c))
 	case sms.CampaignPaused:
 		return ToneWarn, GlyphPaused, "Paused"
 	case sms.CampaignRunning:
@@ -41,7 +41,7 @@ func campaignState(o Outlook, c sms.Campaign, t sms.Tally) (Tone, Glyph, string)
 	return ToneMute, GlyphTick, "Finished"
 }
 
-func campaignWhen(o Outlook, c sms.Campaign) string {
+func campaignWhen(o Formatter, c sms.Campaign) string {
 	if c.StartedAt > 0 {
 		return o.When(c.StartedAt)
 	}
@@ -79,7 +79,7 @@ func barLabel(t sms.Tally) string {
 type CampaignPage struct {
 	// Records says what has become of records that it was made with.
 	Records []RecordNote
-	Outlook
+	Formatter
 	DayFull  bool // the account has sent as much today as it may
 	Campaign sms.Campaign
 	Tally    sms.Tally

@@ -8,7 +8,7 @@ import (
 
 // CampaignListPage is the list of campaigns, newest first.
 type CampaignListPage struct {
-	Outlook
+	Formatter
 	Account  sms.Account
 	Rows     []sms.CampaignRow
 	Tab      string // a key of CampaignTabs

@@ -107,7 +107,7 @@ func (p TextParts) more() string {
 	case s.Parts == 0:
 		return "One part holds 160 characters."
 	case s.Parts > p.MaxParts:
-		return "· " + sentence(sms.CheckText(p.Text, s, p.MaxParts))
+		return "· " + withStop(sms.CheckText(p.Text, s, p.MaxParts))
 	}
 	left := Plural(s.Left, "character", "characters") + " left"
 	if s.Parts > 1 {

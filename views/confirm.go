@@ -13,7 +13,7 @@ import (
 
 // ConfirmPage is a draft shown for the last time before it is sent.
 type ConfirmPage struct {
-	Outlook
+	Formatter
 	Campaign sms.Campaign
 	Account  sms.Account
 	Out      sms.Outgoing
@@ -148,36 +148,37 @@ func (p ConfirmPage) short() (string, bool) {
 
 // sums are the lines of the cost card. What is not known is said or left out,
 // never guessed.
-func (p ConfirmPage) sums() []Term {
-	terms := []Term{{Name: "Recipients", Text: p.recipients(), Number: true}}
+func (p ConfirmPage) sums() []KeyValue {
+	terms := []KeyValue{{Name: "Recipients", Text: p.recipients(), Number: true}}
 	each := p.Out.Messages > 0 && p.Out.Parts%p.Out.Messages == 0 && p.Campaign.Text != ""
 	switch {
 	case p.Campaign.GroupID != "":
-		terms = append(terms, Term{Name: "Parts per message", Text: Number(int(p.Campaign.Parts)), Number: true})
+		terms = append(terms, KeyValue{Name: "Parts per message", Text: Number(int(p.Campaign.Parts)), Number: true})
 	case each:
-		terms = append(terms, Term{Name: "Parts per message", Text: Number(int(p.Out.Parts / p.Out.Messages)), Number: true})
+		terms = append(terms, KeyValue{Name: "Parts per message", Text: Number(int(p.Out.Parts / p.Out.Messages)),
+			Number: true})
 		fallthrough
 	default:
-		terms = append(terms, Term{Name: "Parts in total", Text: p.most() + Number(int(p.Out.Parts)), Number: true})
+		terms = append(terms, KeyValue{Name: "Parts in total", Text: p.most() + Number(int(p.Out.Parts)), Number: true})
 	}
 	cost, known := p.cost()
 	switch {
 	case known:
 		terms = append(terms,
-			Term{Name: "Price per part", Text: Money(p.Account.Currency, p.Account.PricePerPart), Number: true},
-			Term{Name: "Estimated cost", View: strong(p.most() + amount(p.Account.Currency, cost)), Number: true})
+			KeyValue{Name: "Price per part", Text: Money(p.Account.Currency, p.Account.PricePerPart), Number: true},
+			KeyValue{Name: "Estimated cost", View: strong(p.most() + amount(p.Account.Currency, cost)), Number: true})
 	case p.Campaign.GroupID != "":
-		terms = append(terms, Term{Name: "Cost", Text: p.groupCost(), Number: true})
+		terms = append(terms, KeyValue{Name: "Cost", Text: p.groupCost(), Number: true})
 	default:
-		terms = append(terms, Term{Name: "Cost", View: unknownCost(p), Number: true})
+		terms = append(terms, KeyValue{Name: "Cost", View: unknownCost(p), Number: true})
 	}
 	if p.Balance == nil {
 		return terms
 	}
-	terms = append(terms, Term{Name: "Balance now", Text: p.Balance.Credits, Number: true})
+	terms = append(terms, KeyValue{Name: "Balance now", Text: p.Balance.Credits, Number: true})
 	if have, readable := p.Balance.Amount(); readable && known {
 		sign := strings.Trim(p.Balance.Credits[:strings.IndexFunc(p.Balance.Credits, unicode.IsDigit)], "-− ")
-		terms = append(terms, Term{Name: "Estimated balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)),
+		terms = append(terms, KeyValue{Name: "Estimated balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)),
 			Number: true})
 	}
 	return terms
@@ -206,11 +207,11 @@ func (p ConfirmPage) whyParts() string {
 }
 
 // left are the lines about rows that are not sent, by kind.
-func (p ConfirmPage) left() []Term {
-	var terms []Term
+func (p ConfirmPage) left() []KeyValue {
+	var terms []KeyValue
 	add := func(words string, n int64) {
 		if n > 0 {
-			terms = append(terms, Term{Name: words, Text: Number(int(n)), Number: true})
+			terms = append(terms, KeyValue{Name: words, Text: Number(int(n)), Number: true})
 		}
 	}
 	if p.List == nil {
@@ -219,7 +220,7 @@ func (p ConfirmPage) left() []Term {
 	} else {
 		for _, k := range sms.RowKinds() {
 			if k.Bad() || k.LeftOut() {
-				add(capital(wordsOf(k).many), p.List.Tally.Kinds[k])
+				add(capitalise(wordsOf(k).many), p.List.Tally.Kinds[k])
 			}
 		}
 		add("Hidden rows", p.List.Tally.Hidden)
@@ -304,7 +305,7 @@ func (p ConfirmPage) nameField() InputProps {
 
 // Preview is one row of a campaign as its recipient sees it.
 type Preview struct {
-	Outlook
+	Formatter
 	Campaign       sms.Campaign
 	Message        sms.Message
 	Template       string // the text with its marks that Message was filled from, "" when not known
@@ -374,19 +375,19 @@ func (p Preview) leftOut() string {
 	if p.Message.Reason == "" {
 		return "This row is left out."
 	}
-	return "This row is left out: " + sentence(p.Message.Reason)
+	return "This row is left out: " + withStop(p.Message.Reason)
 }
 
-func (p Preview) runs() []Run {
-	var runs []Run
+func (p Preview) runs() []TextSpan {
+	var runs []TextSpan
 	for _, s := range sms.Spans(p.Template, p.Message.Text) {
-		runs = append(runs, Run{Text: s.Text, Filled: s.Filled})
+		runs = append(runs, TextSpan{Text: s.Text, Filled: s.Filled})
 	}
 	return runs
 }
 
 func (p Preview) marked() bool {
-	return slices.ContainsFunc(p.runs(), func(r Run) bool { return r.Filled })
+	return slices.ContainsFunc(p.runs(), func(r TextSpan) bool { return r.Filled })
 }
 
 func (p Preview) under() string {
@@ -465,7 +466,7 @@ func (p Plan) ends() string {
 	case f.Takes < time.Minute:
 		return strings.TrimSpace(words)
 	}
-	return words + capital(ends) + "."
+	return words + capitalise(ends) + "."
 }
 
 // about says a time that is not certain: in steps of a minute, or of five

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import "strconv"
 
 // Confirm is the last page before a campaign is sent.
-func Confirm(f Frame, p ConfirmPage) templ.Component {
+func Confirm(f PageFrame, p ConfirmPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -131,7 +131,7 @@ func Confirm(f Frame, p ConfirmPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = campaignApproval(p.Outlook, p.Campaign, false).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = campaignApproval(p.Formatter, p.Campaign, false).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -315,9 +315,9 @@ func ConfirmPreview(p Preview) templ.Component {
 							}
 							ctx = templ.InitializeContext(ctx)
 							var templ_7745c5c3_Var13 string
-							templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(p.Foreign(left))
+							templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(p.MaskNumbers(left))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/confirm.templ`, Line: 43, Col: 23}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/confirm.templ`, Line: 43, Col: 27}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 							if templ_7745c5c3_Err != nil {
@@ -1139,7 +1139,7 @@ func confirmSend(p ConfirmPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Same != nil {
-					templ_7745c5c3_Err = sameCampaign(p.Outlook, *p.Same, p.Again, p.Errors["again"]).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = sameCampaign(p.Formatter, *p.Same, p.Again, p.Errors["again"]).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1626,7 +1626,7 @@ func strong(text string) templ.Component {
 }
 
 // StopCampaign says what stopping does; its button does it.
-func StopCampaign(f Frame, p StopPage) templ.Component {
+func StopCampaign(f PageFrame, p StopPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1770,7 +1770,7 @@ func StopCampaign(f Frame, p StopPage) templ.Component {
 }
 
 // GiveUpCampaign says what cancelling a campaign does; its button does it.
-func GiveUpCampaign(f Frame, p StopPage) templ.Component {
+func GiveUpCampaign(f PageFrame, p StopPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -82,7 +82,7 @@ func (p FilterForm) conditionID(part string, i int) string {
 
 // ContactListPage is the contacts of an account, all or some.
 type ContactListPage struct {
-	Outlook
+	Formatter
 	FilterForm
 	NoAccount   bool
 	MayChange   bool
@@ -162,7 +162,7 @@ func (p ContactListPage) audienceOptions() (options []Option) {
 }
 
 // contactName is what a contact is called.
-func contactName(o Outlook, c sms.Contact) string {
+func contactName(o Formatter, c sms.Contact) string {
 	if c.Name != "" {
 		return c.Name
 	}
@@ -171,7 +171,7 @@ func contactName(o Outlook, c sms.Contact) string {
 
 // ContactFormPage is a contact as it is entered.
 type ContactFormPage struct {
-	Outlook
+	Formatter
 	Contact sms.Contact // ID 0: a new one
 	Typed   map[string]string
 	Columns []sms.ContactColumn
@@ -187,20 +187,20 @@ func (p ContactFormPage) typedTitle() string {
 }
 
 // stored is what somebody else has saved.
-func (p ContactFormPage) stored() []Term {
+func (p ContactFormPage) stored() []KeyValue {
 	name := p.Contact.Name
 	if name == "" {
 		name = "None"
 	}
-	known := ContactPage{Outlook: p.Outlook, Contact: p.Contact, Columns: p.Columns}
-	return append([]Term{{Name: "Name", Text: name}}, known.terms()...)
+	known := ContactPage{Formatter: p.Formatter, Contact: p.Contact, Columns: p.Columns}
+	return append([]KeyValue{{Name: "Name", Text: name}}, known.terms()...)
 }
 
 func (p ContactFormPage) title() string {
 	if p.Contact.ID == 0 {
 		return "Add a contact"
 	}
-	return "Change " + Shorten(contactName(p.Outlook, p.Contact), 60)
+	return "Change " + Shorten(contactName(p.Formatter, p.Contact), 60)
 }
 
 // Title is the page's name.
@@ -230,7 +230,7 @@ func (p ContactFormPage) fieldsInOrder() []string {
 
 // ContactPage is one person with their history.
 type ContactPage struct {
-	Outlook
+	Formatter
 	MayChange bool
 	Contact   sms.Contact
 	Columns   []sms.ContactColumn
@@ -242,25 +242,25 @@ type ContactPage struct {
 }
 
 // Title is the page's name.
-func (p ContactPage) Title() string { return Shorten(contactName(p.Outlook, p.Contact), 80) }
+func (p ContactPage) Title() string { return Shorten(contactName(p.Formatter, p.Contact), 80) }
 
-func (p ContactPage) terms() []Term {
-	terms := []Term{{Name: "Phone number", Text: p.Phone(p.Contact.Number)},
+func (p ContactPage) terms() []KeyValue {
+	terms := []KeyValue{{Name: "Phone number", Text: p.Phone(p.Contact.Number)},
 		{Name: "Network", Text: networkGuess(p.Contact.Number)}}
 	for _, c := range p.Columns {
 		if v := p.Contact.Fields[c.Key]; v != "" {
-			terms = append(terms, Term{Name: c.Name, Text: p.Foreign(v)})
+			terms = append(terms, KeyValue{Name: c.Name, Text: p.MaskNumbers(v)})
 		}
 	}
 	if len(p.Contact.Tags) > 0 {
-		terms = append(terms, Term{Name: "Tags", Text: strings.Join(p.Contact.Tags, ", ")})
+		terms = append(terms, KeyValue{Name: "Tags", Text: strings.Join(p.Contact.Tags, ", ")})
 	}
 	came := p.Contact.Source
 	if p.Contact.ByName != "" {
 		came += ", by " + p.Contact.ByName
 	}
-	return append(terms, Term{Name: "Added", Text: p.When(p.Contact.CreatedAt) + ": " + came},
-		Term{Name: "Changed", Text: p.When(p.Contact.ChangedAt)})
+	return append(terms, KeyValue{Name: "Added", Text: p.When(p.Contact.CreatedAt) + ": " + came},
+		KeyValue{Name: "Changed", Text: p.When(p.Contact.ChangedAt)})
 }
 
 func networkGuess(number string) string {
@@ -272,7 +272,7 @@ func networkGuess(number string) string {
 }
 
 func (p ContactPage) found() SearchPage {
-	return SearchPage{Outlook: p.Outlook, Number: p.Contact.Number, Rows: p.Messages, CanSend: p.MayChange}
+	return SearchPage{Formatter: p.Formatter, Number: p.Contact.Number, Rows: p.Messages, CanSend: p.MayChange}
 }
 
 // ContactImportPage chooses what becomes of the columns of a list.
@@ -326,7 +326,7 @@ func (p ContactImportPage) button() string {
 
 // AudienceListPage is the audiences of an account.
 type AudienceListPage struct {
-	Outlook
+	Formatter
 	NoAccount bool
 	MayChange bool
 	Columns   []sms.ContactColumn
@@ -351,7 +351,7 @@ func (p AudienceListPage) count(a sms.Audience) string {
 // AudiencePage is one audience: its people, its filter and the way to write to
 // them.
 type AudiencePage struct {
-	Outlook
+	Formatter
 	FilterForm
 	Audience     sms.Audience // ID 0: a new one
 	MayChange    bool

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import "smsdesk/internal/sms"
 
 // ContactList is the people that an account knows.
-func ContactList(f Frame, p ContactListPage) templ.Component {
+func ContactList(f PageFrame, p ContactListPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -680,7 +680,7 @@ func contactTable(p ContactListPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = contactRows(p.Outlook, p.FilterForm, p.Rows, p.caption(), true).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = contactRows(p.Formatter, p.FilterForm, p.Rows, p.caption(), true).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -744,7 +744,7 @@ func contactTable(p ContactListPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = contactRows(p.Outlook, p.FilterForm, p.Rows, p.caption(), false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = contactRows(p.Formatter, p.FilterForm, p.Rows, p.caption(), false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -792,7 +792,7 @@ func contactPager(rows int, first, next string) templ.Component {
 	})
 }
 
-func contactRows(o Outlook, p FilterForm, rows []sms.Contact, caption string, choose bool) templ.Component {
+func contactRows(o Formatter, p FilterForm, rows []sms.Contact, caption string, choose bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -980,9 +980,9 @@ func contactRows(o Outlook, p FilterForm, rows []sms.Contact, caption string, ch
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var35 string
-					templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(Shorten(o.Foreign(c.Fields[column.Key]), 40))
+					templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(Shorten(o.MaskNumbers(c.Fields[column.Key]), 40))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/contact.templ`, Line: 175, Col: 56}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/contact.templ`, Line: 175, Col: 60}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 					if templ_7745c5c3_Err != nil {
@@ -1043,7 +1043,7 @@ func contactRows(o Outlook, p FilterForm, rows []sms.Contact, caption string, ch
 }
 
 // ContactForm enters a person.
-func ContactForm(f Frame, p ContactFormPage) templ.Component {
+func ContactForm(f PageFrame, p ContactFormPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1363,7 +1363,7 @@ func contactFields(p ContactFormPage) templ.Component {
 }
 
 // ContactShow is a person with their history.
-func ContactShow(f Frame, p ContactPage) templ.Component {
+func ContactShow(f PageFrame, p ContactPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1485,7 +1485,7 @@ func ContactShow(f Frame, p ContactPage) templ.Component {
 						}
 						ctx = templ.InitializeContext(ctx)
 						var templ_7745c5c3_Var56 string
-						templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(p.Blocked.Sentence(p.Now)) + " ")
+						templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(p.Blocked.Sentence(p.Now)) + " ")
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/contact.templ`, Line: 255, Col: 48}
 						}
@@ -1881,7 +1881,7 @@ func endedBlocks(p ContactPage) templ.Component {
 }
 
 // DeleteContact says what is lost; its button does it.
-func DeleteContact(f Frame, p ContactPage) templ.Component {
+func DeleteContact(f PageFrame, p ContactPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2012,7 +2012,7 @@ func DeleteContact(f Frame, p ContactPage) templ.Component {
 }
 
 // ContactUpload takes a file of people.
-func ContactUpload(f Frame, p UploadPage) templ.Component {
+func ContactUpload(f PageFrame, p UploadPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2154,7 +2154,7 @@ func ContactUpload(f Frame, p UploadPage) templ.Component {
 }
 
 // ContactImport chooses what becomes of the columns of a file.
-func ContactImport(f Frame, p ContactImportPage) templ.Component {
+func ContactImport(f PageFrame, p ContactImportPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

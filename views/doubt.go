@@ -10,7 +10,7 @@ import (
 
 // DoubtPage is everything of a campaign that waits for a person's decision.
 type DoubtPage struct {
-	Outlook
+	Formatter
 	Campaign sms.Campaign
 	Waiting  int64 // messages of the whole campaign that wait now
 	// WaitedBefore is how many waited when the page was read.
@@ -57,7 +57,7 @@ func (p DoubtPage) title() string {
 func (p DoubtPage) errors() []FieldError {
 	var list []FieldError
 	for _, m := range p.Overtaken {
-		list = append(list, FieldError{ID: "decide", Text: overtaken(p.Outlook, m)})
+		list = append(list, FieldError{ID: "decide", Text: overtaken(p.Formatter, m)})
 	}
 	if len(p.Overtaken) == 0 && p.Bad["overtaken"] != "" {
 		list = append(list, FieldError{ID: "decide", Text: p.Bad["overtaken"]})
@@ -68,7 +68,7 @@ func (p DoubtPage) errors() []FieldError {
 	return list
 }
 
-func overtaken(o Outlook, m sms.Message) string {
+func overtaken(o Formatter, m sms.Message) string {
 	who := "Someone else decided"
 	if m.Evidence == sms.ByReport {
 		who = "A report settled"
@@ -97,9 +97,9 @@ func (p DoubtPage) groupTitle(g sms.DoubtGroup) string {
 
 // happened says what went wrong with a call, in words.
 func happened(g sms.DoubtGroup) string {
-	reason := sentence(g.Attempt.Reason)
+	reason := withStop(g.Attempt.Reason)
 	if len(g.Messages) > 0 && reason == "" {
-		reason = sentence(g.Messages[0].Reason)
+		reason = withStop(g.Messages[0].Reason)
 	}
 	if held(g) {
 		return strings.TrimSpace(reason +
@@ -111,16 +111,18 @@ func happened(g sms.DoubtGroup) string {
 	return strings.TrimSpace(reason + " The request was on its way, so the messages may or may not have been sent.")
 }
 
-func (p DoubtPage) facts(g sms.DoubtGroup) []Term {
-	terms := []Term{{Name: "What went wrong", Text: p.Foreign(happened(g))}, {Name: "Message", Text: p.texts(g)}}
+func (p DoubtPage) facts(g sms.DoubtGroup) []KeyValue {
+	terms := []KeyValue{{Name: "What went wrong", Text: p.MaskNumbers(happened(g))}, {Name: "Message", Text: p.texts(g)}}
 	if raw := attemptRaw(g.Attempt); raw != "" {
-		terms = append(terms, Term{Name: "Provider answer", Text: p.Foreign(raw)})
+		terms = append(terms, KeyValue{Name: "Provider answer", Text: p.MaskNumbers(raw)})
 	}
 	if g.Before.Credits != "" {
-		terms = append(terms, Term{Name: "Balance before", Text: g.Before.Credits + " (" + p.Brief(g.Before.ReadAt) + ")"})
+		terms = append(terms, KeyValue{Name: "Balance before", Text: g.Before.Credits + " (" + p.ShortTime(g.Before.ReadAt) +
+			")"})
 	}
 	if g.After.Credits != "" {
-		terms = append(terms, Term{Name: "Balance after", Text: g.After.Credits + " (" + p.Brief(g.After.ReadAt) + ")" +
+		terms = append(terms, KeyValue{Name: "Balance after", Text: g.After.Credits + " (" + p.ShortTime(g.After.ReadAt) +
+			")" +
 			p.balanceHint(g)})
 	}
 	return terms
@@ -245,7 +247,7 @@ func (p DoubtPage) proposal(d sms.Decision) string {
 
 // DoubtAgainPage warns before messages in doubt are sent again.
 type DoubtAgainPage struct {
-	Outlook
+	Formatter
 	Campaign sms.Campaign
 	N        int
 	Numbers  []string // the first ones

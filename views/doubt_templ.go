@@ -14,7 +14,7 @@ import (
 )
 
 // DoubtShow is the page on which people decide.
-func DoubtShow(f Frame, p DoubtPage) templ.Component {
+func DoubtShow(f PageFrame, p DoubtPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -946,7 +946,7 @@ func doubtEvidence(p DoubtPage, g sms.DoubtGroup, m sms.Message) templ.Component
 }
 
 // SendAgain is the second page before messages in doubt are sent again.
-func SendAgain(f Frame, p DoubtAgainPage) templ.Component {
+func SendAgain(f PageFrame, p DoubtAgainPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -86,7 +86,7 @@ func Storing(sentence string) Problem {
 
 // ErrorPage shows a problem in the frame for a person who is signed in, and
 // bare for a stranger.
-func ErrorPage(f Frame, p Problem) templ.Component {
+func ErrorPage(f PageFrame, p Problem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -238,7 +238,7 @@ func problemBody(p Problem) templ.Component {
 }
 
 // A page that cannot be shown has no stream, no crumbs and no refreshing parts.
-func (f Frame) problem(p Problem) Frame {
+func (f PageFrame) problem(p Problem) PageFrame {
 	f.Title = p.Title
 	f.Error = false
 	f.Live, f.Crumbs, f.Side = nil, nil, Refresh{}

@@ -9,8 +9,8 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// Outlook is for whom and when a page is made.
-type Outlook struct {
+// Formatter is for whom and when a page is made.
+type Formatter struct {
 	Now     time.Time // in the zone in which times are shown
 	Country string    // ISO 3166: numbers of it are shown as people dial them
 	Masked  bool      // this person sees phone numbers only in part
@@ -19,25 +19,25 @@ type Outlook struct {
 }
 
 // When says a stored time (milliseconds) as people do, "–" for 0.
-func (o Outlook) When(ms int64) string {
+func (o Formatter) When(ms int64) string {
 	if ms == 0 {
 		return "–"
 	}
 	return When(o.at(ms), o.Now)
 }
 
-// Brief is When for a column of times: of today only the time of day.
-func (o Outlook) Brief(ms int64) string {
+// ShortTime is When for a column of times: of today only the time of day.
+func (o Formatter) ShortTime(ms int64) string {
 	return strings.TrimPrefix(o.When(ms), "today at ")
 }
 
 // Stamp is a stored time for machines (RFC 3339).
-func (o Outlook) Stamp(ms int64) string { return o.at(ms).Format(time.RFC3339) }
+func (o Formatter) Stamp(ms int64) string { return o.at(ms).Format(time.RFC3339) }
 
-func (o Outlook) at(ms int64) time.Time { return time.UnixMilli(ms).In(o.Now.Location()) }
+func (o Formatter) at(ms int64) time.Time { return time.UnixMilli(ms).In(o.Now.Location()) }
 
 // Phone shows a number as far as this person may see it.
-func (o Outlook) Phone(number string) string {
+func (o Formatter) Phone(number string) string {
 	switch {
 	case number == "":
 		return ""
@@ -47,9 +47,9 @@ func (o Outlook) Phone(number string) string {
 	return phone.Show(number, o.Country)
 }
 
-// Foreign shows words that somebody else chose, such as the provider's reason:
+// MaskNumbers shows words that somebody else chose, such as the provider's reason:
 // where numbers are masked, what may be one is left out.
-func (o Outlook) Foreign(text string) string {
+func (o Formatter) MaskNumbers(text string) string {
 	if !o.Masked {
 		return text
 	}
@@ -101,8 +101,8 @@ func Shorten(text string, n int) string {
 	return strings.TrimRight(string(letters[:n-1]), " ") + "…"
 }
 
-// sentence ends a text with a full stop unless it ends already.
-func sentence(text string) string {
+// withStop ends a text with a full stop unless it ends already.
+func withStop(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?") {
 		return text

@@ -51,31 +51,31 @@ func TestTimeLeftIsRough(t *testing.T) {
 
 func TestOutlookShowsTimesInItsZone(t *testing.T) {
 	lagos := time.FixedZone("WAT", 3600)
-	o := Outlook{Now: time.Date(2026, 6, 3, 0, 30, 0, 0, lagos), Country: "NG"}
+	o := Formatter{Now: time.Date(2026, 6, 3, 0, 30, 0, 0, lagos), Country: "NG"}
 	today := time.Date(2026, 6, 2, 23, 10, 0, 0, time.UTC).UnixMilli()
 	for ms, want := range map[int64]string{0: "–", today: "today at 12:10am", today - 3_600_000: "yesterday at 11:10pm"} {
 		if got := o.When(ms); got != want {
 			t.Errorf("When(%d) = %q, want %q", ms, got, want)
 		}
 	}
-	if o.Brief(today) != "12:10am" || o.Stamp(today) != "2026-06-03T00:10:00+01:00" {
-		t.Errorf("%q %q", o.Brief(today), o.Stamp(today))
+	if o.ShortTime(today) != "12:10am" || o.Stamp(today) != "2026-06-03T00:10:00+01:00" {
+		t.Errorf("%q %q", o.ShortTime(today), o.Stamp(today))
 	}
 }
 
 func TestForeignWordsHideNumbersFromViewers(t *testing.T) {
-	o := Outlook{Masked: true}
+	o := Formatter{Masked: true}
 	for _, number := range []string{"2348035550101", "+234 803 555 0101", "0803-555-0101", "(0803) 555 0101",
 		"0803.555.0101"} {
-		if got := o.Foreign("refused for " + number + ", code 42"); got != "refused for •••, code 42" &&
+		if got := o.MaskNumbers("refused for " + number + ", code 42"); got != "refused for •••, code 42" &&
 			got != "refused for +•••, code 42" && got != "refused for (•••, code 42" {
 			t.Errorf("%q", got)
 		}
 	}
-	if got := o.Foreign("code 401, 3 of 12 parts"); got != "code 401, 3 of 12 parts" {
+	if got := o.MaskNumbers("code 401, 3 of 12 parts"); got != "code 401, 3 of 12 parts" {
 		t.Errorf("%q", got)
 	}
-	if got := (Outlook{}).Foreign("2348035550101"); !strings.Contains(got, "0101") {
+	if got := (Formatter{}).MaskNumbers("2348035550101"); !strings.Contains(got, "0101") {
 		t.Errorf("%q", got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Frame is everything around a page's own content. Words are ready to show.
-type Frame struct {
+// PageFrame is everything around a page's own content. Words are ready to show.
+type PageFrame struct {
 	Title   string // of this page, without prefix and product name
 	Path    string // path and query of this page: forms in the frame come back here
 	Error   bool   // the page shows a form that was not accepted
@@ -30,7 +30,7 @@ type Frame struct {
 	// NeedApproval counts the campaigns that this person may approve.
 	NeedApproval int
 
-	Bands  []Band
+	Bands  []Banner
 	Crumbs []Link
 	// ConnectHref is where the test-mode band leads; empty for those who may
 	// not connect an account.
@@ -77,8 +77,8 @@ type NavItem struct {
 	Count            int
 }
 
-// Band stands above a page's heading: something needs an action first.
-type Band struct {
+// Banner stands above a page's heading: something needs an action first.
+type Banner struct {
 	ID   string
 	Tone Tone
 	Text string
@@ -92,7 +92,7 @@ type Link struct {
 
 const product = "smsdesk"
 
-func (f Frame) documentTitle() string {
+func (f PageFrame) documentTitle() string {
 	title := f.Title + " – " + product
 	if f.Title == "" {
 		title = product
@@ -106,21 +106,21 @@ func (f Frame) documentTitle() string {
 	return title
 }
 
-func (f Frame) favicon() string {
+func (f PageFrame) favicon() string {
 	if f.Account.Test {
 		return "favicon-test.svg"
 	}
 	return "favicon.svg"
 }
 
-func (f Frame) theme() string {
+func (f PageFrame) theme() string {
 	if f.Theme == "light" || f.Theme == "dark" {
 		return f.Theme
 	}
 	return "auto"
 }
 
-func (f Frame) decisionHref() string {
+func (f PageFrame) decisionHref() string {
 	if f.NeedDecisionHref != "" {
 		return f.NeedDecisionHref
 	}
@@ -204,7 +204,7 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
 }
 
-func (f Frame) side() Refresh {
+func (f PageFrame) side() Refresh {
 	r := f.Side
 	r.ID = "side"
 	if f.Paused {

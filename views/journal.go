@@ -11,7 +11,7 @@ import (
 // JournalPage is what an administrator sees of the journal, and what is asked
 // when an older state came back.
 type JournalPage struct {
-	Outlook
+	Formatter
 	Question   *health.Question // nil where journal and database agree
 	Doing      bool             // an answer is being carried out
 	Problem    string           // why the last answer was not carried out

@@ -15,7 +15,7 @@ import (
 
 // JournalShow is the page about the journal: the question that an older state
 // asks, or that all is well, and what was accepted before.
-func JournalShow(f Frame, p JournalPage) templ.Component {
+func JournalShow(f PageFrame, p JournalPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -388,7 +388,7 @@ func journalQuestion(p JournalPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = DL([]Term{{Name: "Journal folder", Text: p.Question.Folder}}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = DL([]KeyValue{{Name: "Journal folder", Text: p.Question.Folder}}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -877,7 +877,7 @@ func journalNow(p JournalPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Folder != "" {
-					templ_7745c5c3_Err = DL([]Term{{Name: "Folder", Text: p.Folder}}).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = DL([]KeyValue{{Name: "Folder", Text: p.Folder}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1209,7 +1209,7 @@ func journalGaps(p JournalPage) templ.Component {
 }
 
 // JournalForget asks before the remembered messages of a day are forgotten.
-func JournalForget(f Frame, p ForgetPage) templ.Component {
+func JournalForget(f PageFrame, p ForgetPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1431,7 +1431,7 @@ func JournalForget(f Frame, p ForgetPage) templ.Component {
 }
 
 // ContinueCampaign says what may happen before a campaign is continued.
-func ContinueCampaign(f Frame, p ContinuePage) templ.Component {
+func ContinueCampaign(f PageFrame, p ContinuePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -47,7 +47,7 @@ const listTypes = ".csv,.tsv,.txt,.xlsx,text/csv,text/tab-separated-values,text/
 
 // UploadPage is the page on which a file is chosen.
 type UploadPage struct {
-	Outlook
+	Formatter
 	NoAccount bool
 	Settings  Link // where an account is connected; empty for who may not
 	Form      UploadForm
@@ -86,7 +86,7 @@ func (p UploadPage) example(kind string) string {
 }
 
 // listStanding says in words how far a list is, and where it goes on.
-func (o Outlook) listStanding(l sms.List) (tone Tone, words string, next Link) {
+func (o Formatter) listStanding(l sms.List) (tone Tone, words string, next Link) {
 	path := ListPath(l.UID, "/check")
 	switch l.State {
 	case sms.ListChecking:
@@ -162,14 +162,14 @@ type ListFirst struct {
 type ListFilled struct {
 	Row     int64
 	Text    string
-	Runs    []Run    // Text, with the words from the row marked
-	Missing []string // marks for which there is nothing
+	Runs    []TextSpan // Text, with the words from the row marked
+	Missing []string   // marks for which there is nothing
 }
 
 // ListMessagePage is the page on which the message and the columns of a list
 // are chosen.
 type ListMessagePage struct {
-	Outlook
+	Formatter
 	List      sms.List
 	Order     sms.ListOrder // as chosen so far
 	Columns   []ListColumn
@@ -391,33 +391,33 @@ func (p ListMessagePage) sheetOptions() []Option {
 }
 
 // reading is how the file was read, in words.
-func (p ListMessagePage) reading() []Term {
+func (p ListMessagePage) reading() []KeyValue {
 	r := p.List.Reading
 	kind := map[string]string{"CSV": "Text with columns (CSV)", "pairs": "Pairs of phone^message",
 		"XLSX": "Excel workbook (XLSX)"}[r.Kind]
-	terms := []Term{{Name: "File", Text: kind}}
+	terms := []KeyValue{{Name: "File", Text: kind}}
 	if p.text() {
-		terms = append(terms, Term{Name: "Encoding", Text: r.Encoding})
+		terms = append(terms, KeyValue{Name: "Encoding", Text: r.Encoding})
 	}
 	if p.csv() {
-		terms = append(terms, Term{Name: "Column separator", Text: delimiterWords(r.Delimiter)})
+		terms = append(terms, KeyValue{Name: "Column separator", Text: delimiterWords(r.Delimiter)})
 	}
 	if r.Sheet != "" {
-		terms = append(terms, Term{Name: "Sheet", Text: r.Sheet})
+		terms = append(terms, KeyValue{Name: "Sheet", Text: r.Sheet})
 	}
 	if r.Kind != "pairs" {
 		names := "Row " + strconv.Itoa(r.HeaderRow)
 		if r.HeaderRow < 0 {
 			names = "None: the first row is data"
 		}
-		terms = append(terms, Term{Name: "Column names", Text: names})
+		terms = append(terms, KeyValue{Name: "Column names", Text: names})
 	}
 	if r.Kind == "XLSX" {
 		hidden := "Left out"
 		if r.Hidden {
 			hidden = "Included"
 		}
-		terms = append(terms, Term{Name: "Hidden rows", Text: hidden})
+		terms = append(terms, KeyValue{Name: "Hidden rows", Text: hidden})
 	}
 	return terms
 }

@@ -28,7 +28,7 @@ func listMessage(text string) ListMessagePage {
 		First: []ListFirst{{Cells: []string{text}}, {Row: 1, Cells: []string{text}}}, Notices: []string{text},
 		SenderIDs: []string{text},
 		Templates: []sms.Template{{ID: 1, Name: text}}, MaxParts: 6, Question: text,
-		Filled: ListFilled{Row: 2, Text: text, Runs: []Run{{Text: text, Filled: true}}, Missing: []string{text}},
+		Filled: ListFilled{Row: 2, Text: text, Runs: []TextSpan{{Text: text, Filled: true}}, Missing: []string{text}},
 		Errors: sms.Invalid{"phone": text, "text": text, "field:x": text, "list": text},
 	}
 }
@@ -56,7 +56,7 @@ func TestFaultsBesideTheCells(t *testing.T) {
 		Reading: sms.ListReading{Columns: []string{"phone", "name"}}}}
 	for column, beside := range map[int]bool{-1: true, 0: false, 1: false, 40: true} {
 		p.Notes = []sms.RowNote{{Row: 2, Kind: sms.RowNumber, Column: column, Text: "wrong", Cells: []string{"12", "Ada"}}}
-		_, doc := render(t, ListCheck(Frame{}, p))
+		_, doc := render(t, ListCheck(PageFrame{}, p))
 		if got := doc.Find("#notes th:contains('Problem')").Length() == 1; got != beside {
 			t.Errorf("column %d: beside %v", column, got)
 		}

@@ -12,7 +12,7 @@ import (
 
 // ListCheckPage is a list while it is checked, and what the check found.
 type ListCheckPage struct {
-	Outlook
+	Formatter
 	List   sms.List
 	Kind   string // the filter: a RowKind, or "" for the rows that stop the list
 	Notes  []sms.RowNote
@@ -140,8 +140,8 @@ func (p ListCheckPage) columns() []string {
 	return names
 }
 
-// beside says that some fault is in none of the cells shown.
-func (p ListCheckPage) beside() bool {
+// hasFaultOutsideCells says that some fault is in none of the cells shown.
+func (p ListCheckPage) hasFaultOutsideCells() bool {
 	return slices.ContainsFunc(p.Notes, func(n sms.RowNote) bool { return noteBeside(n, len(p.columns())) })
 }
 
@@ -162,7 +162,7 @@ func noteCell(n sms.RowNote, i int) string {
 
 // usedAs is a repaired number as it will be used, without the spaces that make
 // it easy to read: they may be what was repaired.
-func (o Outlook) usedAs(number string) string {
+func (o Formatter) usedAs(number string) string {
 	return strings.ReplaceAll(o.Phone(number), " ", "")
 }
 
@@ -235,7 +235,7 @@ func (p ListCheckPage) nothingLeft() string {
 	return "No messages left to send"
 }
 
-func (p ListCheckPage) home() Link {
+func (p ListCheckPage) parentLink() Link {
 	if p.people() {
 		return Link{Text: "Import contacts", Href: ImportPath}
 	}
@@ -316,8 +316,8 @@ func (p ListCheckPage) sub() string {
 	return out + " Check the notices below, then continue."
 }
 
-// onward says what the way on leads to. Nothing is sent by it.
-func (p ListCheckPage) onward() string {
+// nextStepText says what the way on leads to. Nothing is sent by it.
+func (p ListCheckPage) nextStepText() string {
 	words := ""
 	if p.people() {
 		if n := int(p.tally().Bad() + p.tally().LeftOut()); n > 0 {

@@ -16,7 +16,7 @@ import (
 
 // ListCheck is a list while it is checked, what the check found, and the way
 // on.
-func ListCheck(f Frame, p ListCheckPage) templ.Component {
+func ListCheck(f PageFrame, p ListCheckPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -179,9 +179,9 @@ func ListProgress(p ListCheckPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var8 templ.SafeURL
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(p.home().Href)
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(p.parentLink().Href)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 36, Col: 124}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 36, Col: 130}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 					if templ_7745c5c3_Err != nil {
@@ -192,9 +192,9 @@ func ListProgress(p ListCheckPage) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var9 string
-					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(p.home().Text)
+					templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(p.parentLink().Text)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 36, Col: 142}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 36, Col: 154}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 					if templ_7745c5c3_Err != nil {
@@ -284,7 +284,7 @@ func listFailed(p ListCheckPage) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				var templ_7745c5c3_Var13 string
-				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(p.List.Problem))
+				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(p.List.Problem))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 47, Col: 29}
 				}
@@ -751,7 +751,7 @@ func listNotes(p ListCheckPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.beside() {
+			if p.hasFaultOutsideCells() {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<th scope=\"col\">Problem</th>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -811,13 +811,13 @@ func listNotes(p ListCheckPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if p.beside() {
+				if p.hasFaultOutsideCells() {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<td class=\"clip\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					if noteBeside(n, len(p.columns())) {
-						templ_7745c5c3_Err = noteWords(p.Outlook, n, "").Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = noteWords(p.Formatter, n, "").Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -833,7 +833,7 @@ func listNotes(p ListCheckPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = noteWords(p.Outlook, n, noteCell(n, i)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = noteWords(p.Formatter, n, noteCell(n, i)).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
@@ -888,7 +888,7 @@ func listNotes(p ListCheckPage) templ.Component {
 }
 
 // noteWords is a cell with what is to be said of it.
-func noteWords(o Outlook, n sms.RowNote, given string) templ.Component {
+func noteWords(o Formatter, n sms.RowNote, given string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1576,9 +1576,9 @@ func listOnward(p ListCheckPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var73 string
-						templ_7745c5c3_Var73, templ_7745c5c3_Err = templ.JoinStringErrs(p.onward())
+						templ_7745c5c3_Var73, templ_7745c5c3_Err = templ.JoinStringErrs(p.nextStepText())
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 259, Col: 20}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listcheck.templ`, Line: 259, Col: 26}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var73))
 						if templ_7745c5c3_Err != nil {

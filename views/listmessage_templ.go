@@ -13,7 +13,7 @@ import "strconv"
 // ListMessage is the page on which the message and the columns of a list are
 // chosen. All of it is one form, so that nothing typed is lost whichever
 // button is pressed.
-func ListMessage(f Frame, p ListMessagePage) templ.Component {
+func ListMessage(f PageFrame, p ListMessagePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -778,7 +778,7 @@ func listFile(p ListMessagePage) templ.Component {
 					}
 					ctx = templ.InitializeContext(ctx)
 					var templ_7745c5c3_Var28 string
-					templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(n))
+					templ_7745c5c3_Var28, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(n))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/listmessage.templ`, Line: 133, Col: 17}
 					}

@@ -12,7 +12,7 @@ import (
 
 // MessagePage is one message with everything that happened to it.
 type MessagePage struct {
-	Outlook
+	Formatter
 	Message  sms.Message
 	Campaign sms.Campaign
 	Attempts []sms.Attempt      // oldest first
@@ -26,13 +26,13 @@ type MessagePage struct {
 }
 
 // text is the message with the filled-in words told apart, where they are known.
-func (p MessagePage) text() []Run {
+func (p MessagePage) text() []TextSpan {
 	if p.Campaign.RemovedAt > 0 {
-		return []Run{{Text: "Text removed"}}
+		return []TextSpan{{Text: "Text removed"}}
 	}
-	var runs []Run
+	var runs []TextSpan
 	for _, s := range sms.Spans(p.Template, p.Message.Text) {
-		runs = append(runs, Run(s))
+		runs = append(runs, TextSpan(s))
 	}
 	return runs
 }
@@ -83,36 +83,37 @@ func (p MessagePage) Title() string {
 
 func (p MessagePage) under() string { return Plural(p.Message.Parts, "part", "parts") }
 
-func (p MessagePage) facts() []Term {
+func (p MessagePage) facts() []KeyValue {
 	m := p.Message
-	to := Term{Name: "Phone number", Text: p.Phone(m.Number)}
+	to := KeyValue{Name: "Phone number", Text: p.Phone(m.Number)}
 	switch {
 	case m.Number == "" && p.Campaign.GroupID == "":
 		to.Text = "No usable number"
 	case m.Number == "":
-		to = Term{Name: "Group", Text: p.Campaign.GroupName}
+		to = KeyValue{Name: "Group", Text: p.Campaign.GroupName}
 	}
-	terms := []Term{to}
+	terms := []KeyValue{to}
 	if m.Number != "" {
-		terms = append(terms, Term{Name: "Network", Text: p.network()})
+		terms = append(terms, KeyValue{Name: "Network", Text: p.network()})
 	}
 	terms = append(terms,
-		Term{Name: "Sender ID", Text: p.Campaign.SenderID},
-		Term{Name: "Parts", Text: Number(m.Parts)},
-		Term{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: CampaignPath(p.Campaign.ID)})},
-		Term{Name: "Row", Text: Number(int(m.Row))})
+		KeyValue{Name: "Sender ID", Text: p.Campaign.SenderID},
+		KeyValue{Name: "Parts", Text: Number(m.Parts)},
+		KeyValue{Name: "Campaign", View: words(Link{Text: p.Campaign.Name, Href: CampaignPath(p.Campaign.ID)})},
+		KeyValue{Name: "Row", Text: Number(int(m.Row))})
 	if kept := p.keptWords(p.Campaign); kept != "" {
-		terms = append(terms, Term{Name: "Retention", Text: kept})
+		terms = append(terms, KeyValue{Name: "Retention", Text: kept})
 	}
 	if p.Before > 0 {
-		terms = append(terms, Term{Name: "Replaces",
+		terms = append(terms, KeyValue{Name: "Replaces",
 			View: words(Link{Text: "An earlier message that may or may not have been sent", Href: MessagePath(p.Before)})})
 	}
 	if p.After > 0 {
-		terms = append(terms, Term{Name: "Replaced by", View: words(Link{Text: "A new message", Href: MessagePath(p.After)})})
+		terms = append(terms, KeyValue{Name: "Replaced by",
+			View: words(Link{Text: "A new message", Href: MessagePath(p.After)})})
 	}
 	if p.Campaign.Flash {
-		terms = append(terms, Term{Name: "Type", Text: "Flash message"})
+		terms = append(terms, KeyValue{Name: "Type", Text: "Flash message"})
 	}
 	return terms
 }
@@ -150,18 +151,20 @@ func lasting(d time.Duration) string {
 // event is a moment with the time by which it is put in order.
 type event struct {
 	at     int64
-	moment Moment
+	moment TimelineEvent
 }
 
 // moments is the timeline. A report can come before the answer to the call
 // that it is about, so the order is that of the clock.
-func (p MessagePage) moments() []Moment {
+func (p MessagePage) moments() []TimelineEvent {
 	events := []event{p.event(p.Message.CreatedAt,
-		Moment{ID: "written", Tone: ToneMute, Glyph: GlyphMessage, Title: "Created", Text: "By " + p.Campaign.CreatedName +
+		TimelineEvent{ID: "written", Tone: ToneMute, Glyph: GlyphMessage, Title: "Created", Text: "By " +
+			p.Campaign.CreatedName +
 			"."})}
 	if c := p.Campaign; c.StartedAt > 0 {
 		events = append(events, p.event(c.StartedAt,
-			Moment{ID: "started", Tone: ToneMute, Glyph: GlyphPlay, Title: "Campaign started", Text: "By " + c.StartedName +
+			TimelineEvent{ID: "started", Tone: ToneMute, Glyph: GlyphPlay, Title: "Campaign started", Text: "By " +
+				c.StartedName +
 				"."}))
 	}
 	for _, a := range p.Attempts {
@@ -177,14 +180,14 @@ func (p MessagePage) moments() []Moment {
 		events = append(events, e)
 	}
 	slices.SortStableFunc(events, func(a, b event) int { return int(min(max(a.at-b.at, -1), 1)) })
-	moments := make([]Moment, len(events))
+	moments := make([]TimelineEvent, len(events))
 	for i, e := range events {
 		moments[i] = e.moment
 	}
 	return moments
 }
 
-func (p MessagePage) event(at int64, m Moment) event {
+func (p MessagePage) event(at int64, m TimelineEvent) event {
 	m.Time, m.Stamp = p.When(at), p.Stamp(at)
 	return event{at, m}
 }
@@ -202,11 +205,12 @@ func (p MessagePage) attempt(a sms.Attempt) []event {
 	}
 	switch a.State {
 	case sms.AttemptPrepared:
-		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphWaiting,
+		return []event{p.event(began, TimelineEvent{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphWaiting,
 			Title: "Preparing " + strings.ToLower(name[:1]) + name[1:], Text: "Nothing has been sent yet." + with})}
 	case sms.AttemptSending:
-		return []event{p.event(began, Moment{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphSending, Title: name +
-			" sent", Text: "Waiting for the provider's answer." + with})}
+		return []event{p.event(began, TimelineEvent{ID: domID("request", a.ID), Tone: ToneMute, Glyph: GlyphSending,
+			Title: name +
+				" sent", Text: "Waiting for the provider's answer." + with})}
 	}
 	m := p.outcome(a)
 	m.ID = domID("request", a.ID)
@@ -214,8 +218,8 @@ func (p MessagePage) attempt(a sms.Attempt) []event {
 	if a.State != sms.AttemptInDoubt {
 		m.Text = strings.TrimSpace(m.Text + with)
 	}
-	m.Text = p.Foreign(m.Text)
-	m.Raw = p.Foreign(attemptRaw(a))
+	m.Text = p.MaskNumbers(m.Text)
+	m.Raw = p.MaskNumbers(attemptRaw(a))
 	if !p.Masked {
 		m.Source = a.Excerpt
 	}
@@ -226,43 +230,44 @@ func (p MessagePage) attempt(a sms.Attempt) []event {
 }
 
 // outcome says in words what came of a call for this message.
-func (p MessagePage) outcome(a sms.Attempt) Moment {
+func (p MessagePage) outcome(a sms.Attempt) TimelineEvent {
 	m := p.Message
 	switch a.State {
 	case sms.AttemptReleased:
-		return Moment{Tone: ToneMute, Glyph: GlyphStopped, Title: "was cancelled before sending",
+		return TimelineEvent{Tone: ToneMute, Glyph: GlyphStopped, Title: "was cancelled before sending",
 			Text: "Nothing was sent. The message went back into the queue."}
 	case sms.AttemptNotSent:
-		return Moment{Tone: ToneWarn, Glyph: GlyphRefresh, Title: "was not sent", Text: notSent(a)}
+		return TimelineEvent{Tone: ToneWarn, Glyph: GlyphRefresh, Title: "was not sent", Text: notSent(a)}
 	case sms.AttemptHeld:
-		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was refused for an unrecognised reason",
-			Text: strings.TrimSpace(sentence(a.Reason) + " It was probably not sent.")}
+		return TimelineEvent{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was refused for an unrecognised reason",
+			Text: strings.TrimSpace(withStop(a.Reason) + " It was probably not sent.")}
 	case sms.AttemptInDoubt:
-		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "got no answer", Text: sentence(a.Reason)}
+		return TimelineEvent{Tone: ToneWarn, Glyph: GlyphDecide, Title: "got no answer", Text: withStop(a.Reason)}
 	}
 	switch {
 	case m.AttemptID != a.ID:
-		return Moment{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered"}
+		return TimelineEvent{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered"}
 	case m.State == sms.Accepted:
-		out := Moment{Tone: ToneInfo, Glyph: GlyphCampaign, Title: "was accepted", Text: "The provider accepted the message."}
+		out := TimelineEvent{Tone: ToneInfo, Glyph: GlyphCampaign, Title: "was accepted",
+			Text: "The provider accepted the message."}
 		if m.ProviderID != "" {
 			out.CopyName, out.CopyValue = "Message ID", m.ProviderID
 		}
 		return out
 	case m.State == sms.Refused:
-		return Moment{Tone: ToneBad, Glyph: GlyphFailed, Title: "was refused for this number", Text: p.said(m)}
+		return TimelineEvent{Tone: ToneBad, Glyph: GlyphFailed, Title: "was refused for this number", Text: p.said(m)}
 	case m.State == sms.InDoubt:
-		return Moment{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was answered, but not for this number",
-			Text: sentence(m.Reason)}
+		return TimelineEvent{Tone: ToneWarn, Glyph: GlyphDecide, Title: "was answered, but not for this number",
+			Text: withStop(m.Reason)}
 	}
-	return Moment{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered", Text: p.said(m)}
+	return TimelineEvent{Tone: ToneMute, Glyph: GlyphCampaign, Title: "was answered", Text: p.said(m)}
 }
 
 func (p MessagePage) said(m sms.Message) string {
 	if m.Reason == "" {
 		return "The provider gave no reason."
 	}
-	return sentence("The provider said: " + m.Reason)
+	return withStop("The provider said: " + m.Reason)
 }
 
 func notSent(a sms.Attempt) string {
@@ -270,9 +275,9 @@ func notSent(a sms.Attempt) string {
 	case sms.ClassRate:
 		return "The provider said we were sending too fast. Nothing was sent. The message is back in the queue."
 	case sms.ClassListed:
-		return strings.TrimSpace(sentence(a.Reason) + " Nothing was sent.")
+		return strings.TrimSpace(withStop(a.Reason) + " Nothing was sent.")
 	}
-	return strings.TrimSpace(sentence(a.Reason) + " Nothing was sent. The message is back in the queue.")
+	return strings.TrimSpace(withStop(a.Reason) + " Nothing was sent. The message is back in the queue.")
 }
 
 func attemptRaw(a sms.Attempt) string {
@@ -296,31 +301,31 @@ func (p MessagePage) report(r sms.StoredReport) event {
 			", most recently " + p.When(r.LastAt) + ".")
 	}
 	m.ID = domID("report", r.ID)
-	m.Raw = p.Foreign(reportRaw(r, p.Masked))
+	m.Raw = p.MaskNumbers(reportRaw(r, p.Masked))
 	if !p.Masked {
 		m.Source = r.Raw
 	}
 	return p.event(r.ReceivedAt, m)
 }
 
-func (p MessagePage) reportWords(r sms.StoredReport) Moment {
+func (p MessagePage) reportWords(r sms.StoredReport) TimelineEvent {
 	status, known := sms.ParseStatus(r.Status)
 	switch {
 	case r.Effect == sms.WrongNumber:
-		return Moment{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report for a different number",
+		return TimelineEvent{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report for a different number",
 			Text: "It has this message ID but a different number, " + p.foreign(r.Mobile) + ". We ignored it."}
 	case !known:
-		return Moment{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report with an unknown status",
-			Text: "The provider's documentation does not list the status " + quote(p.Foreign(r.Status)) + ". We ignored it."}
+		return TimelineEvent{Tone: ToneWarn, Glyph: GlyphWarning, Title: "Report with an unknown status",
+			Text: "The provider's documentation does not list the status " + quote(p.MaskNumbers(r.Status)) + ". We ignored it."}
 	}
 	s, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, status, false))
-	m := Moment{Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: "Report: " +
+	m := TimelineEvent{Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: "Report: " +
 		strings.ToLower(s.Words[:1]) + s.Words[1:], Text: s.Help}
 	if r.Effect == sms.Repeated {
 		m.Tone, m.Text = ToneMute, "No change."
 	}
 	if sms.OtherText(p.Message, r.DeliveryReport) {
-		m.Text = strings.TrimSpace(m.Text + " Its text differs from the message: " + quote(p.Foreign(r.ShortMessage)) +
+		m.Text = strings.TrimSpace(m.Text + " Its text differs from the message: " + quote(p.MaskNumbers(r.ShortMessage)) +
 			". It may be an error description.")
 	}
 	return m
@@ -329,7 +334,7 @@ func (p MessagePage) reportWords(r sms.StoredReport) Moment {
 // asked is a question to the provider, or its answer. What it looks like is
 // not specified (§4.8), so all of it can be read.
 func (p MessagePage) asked(a sms.StatusQuery) event {
-	m := Moment{ID: domID("asked", a.ID), Tone: ToneMute, Glyph: GlyphDecide}
+	m := TimelineEvent{ID: domID("asked", a.ID), Tone: ToneMute, Glyph: GlyphDecide}
 	if a.AskedAt == 0 {
 		m.Title, m.Text = "Status requested from the provider", "We will ask when sending leaves room."
 		return p.event(a.CreatedAt, m)
@@ -338,15 +343,15 @@ func (p MessagePage) asked(a sms.StatusQuery) event {
 	switch s, known := sms.ParseStatus(a.Answer.Status); {
 	case a.Code != "":
 		m.Tone, m.Glyph, m.Text = ToneWarn, GlyphWarning,
-			sentence("The answer is not about this message: "+p.Foreign(Shorten(a.Words, 200)))
-		m.Raw = "code " + Shorten(p.Foreign(a.Code), 40)
+			withStop("The answer is not about this message: "+p.MaskNumbers(Shorten(a.Words, 200)))
+		m.Raw = "code " + Shorten(p.MaskNumbers(a.Code), 40)
 	case known:
 		stands, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, s, false))
 		m.Title, m.Tone, m.Glyph = m.Title+": "+strings.ToLower(stands.Words[:1])+stands.Words[1:], toneOf(stands.Tone),
 			glyphOf(stands.Icon)
-		m.Raw = reportWords(sms.Delivery{Status: s, ErrorCode: Shorten(p.Foreign(a.Answer.ErrorCode), 40)})
+		m.Raw = reportWords(sms.Delivery{Status: s, ErrorCode: Shorten(p.MaskNumbers(a.Answer.ErrorCode), 40)})
 	case a.Answer.Status != "":
-		m.Text = "The status " + quote(p.Foreign(a.Answer.Status)) + " is not one that the provider describes."
+		m.Text = "The status " + quote(p.MaskNumbers(a.Answer.Status)) + " is not one that the provider describes."
 	default:
 		m.Text = "No status in the answer."
 	}
@@ -415,8 +420,8 @@ func (p MessagePage) closing() (event, bool) {
 	s := m.Standing()
 	text := s.Help
 	if m.Reason != "" {
-		text = p.Foreign(sentence(m.Reason))
+		text = p.MaskNumbers(withStop(m.Reason))
 	}
-	return p.event(m.ChangedAt, Moment{ID: "closed", Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: s.Words,
+	return p.event(m.ChangedAt, TimelineEvent{ID: "closed", Tone: toneOf(s.Tone), Glyph: glyphOf(s.Icon), Title: s.Words,
 		Text: text}), true
 }

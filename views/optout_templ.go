@@ -21,7 +21,7 @@ func (p OptOutPage) Title() string {
 	return "Stop messages from " + p.From + " to " + p.To + "?"
 }
 
-func StopMessages(f Frame, p OptOutPage) templ.Component {
+func StopMessages(f PageFrame, p OptOutPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

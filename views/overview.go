@@ -11,7 +11,7 @@ import (
 
 // OverviewPage is the first page: what needs somebody, and how it goes.
 type OverviewPage struct {
-	Outlook
+	Formatter
 	Account   sms.Account // ID 0: none yet
 	CanSend   bool
 	CanSetUp  bool
@@ -62,7 +62,8 @@ func (p OverviewPage) actions() (list []action) {
 		}
 	}
 	for _, c := range p.Paused {
-		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused", p.Foreign(sentence(c.Pause)),
+		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused",
+			p.MaskNumbers(withStop(c.Pause)),
 			ToneWarn, Link{"View campaign", CampaignPath(c.ID)}})
 	}
 	for i, l := range p.Lanes {
@@ -82,7 +83,8 @@ func (p OverviewPage) unreachable() action {
 	if p.Account.ReachedAt > 0 {
 		title = "We have not reached the provider since " + p.When(p.Account.ReachedAt)
 	}
-	a := action{"unreachable", title, sentence(p.Foreign(p.Account.Failure)) + " Nothing is lost. We will keep trying.",
+	a := action{"unreachable", title, withStop(p.MaskNumbers(p.Account.Failure)) +
+		" Nothing is lost. We will keep trying.",
 		ToneBad, Link{}}
 	if p.CanSetUp {
 		a.link = Link{"Check the connection settings", "/settings/account/" + id(p.Account.ID)}
@@ -98,7 +100,7 @@ func (p OverviewPage) doubt() action {
 	if to == "" {
 		to = "/campaigns?state=needs-decision"
 	}
-	return action{"decide", needDecision(p.Decisions), capital(plural(int64(p.Decisions), "it", "they")) +
+	return action{"decide", needDecision(p.Decisions), capitalise(plural(int64(p.Decisions), "it", "they")) +
 		" may or may not have been sent. Nothing will be sent again unless you decide so.", ToneWarn, Link{"Review and decide", to}}
 }
 
@@ -173,7 +175,7 @@ func (p OverviewPage) unmatched() action {
 }
 
 func (p OverviewPage) failing(l sms.NetworkSeries, f sms.Failing) string {
-	return laneName(l) + ": messages from " + l.SenderID + " have been failing since " + p.Brief(f.Since)
+	return laneName(l) + ": messages from " + l.SenderID + " have been failing since " + p.ShortTime(f.Since)
 }
 
 func failingText(f sms.Failing) string {
@@ -218,7 +220,7 @@ func (p OverviewPage) spoken() string {
 	if len(list) == 0 {
 		return ""
 	}
-	return sentence(list[0].title)
+	return withStop(list[0].title)
 }
 
 func (p OverviewPage) empty() EmptyProps {
@@ -293,8 +295,8 @@ const lanesShown = 12
 
 func (p OverviewPage) lanes() []sms.NetworkSeries { return p.Lanes[:min(len(p.Lanes), lanesShown)] }
 
-// spark is a lane's hours as a small chart.
-func (p OverviewPage) spark(l sms.NetworkSeries) (list []column) {
+// sparkline is a lane's hours as a small chart.
+func (p OverviewPage) sparkline(l sms.NetworkSeries) (list []column) {
 	const wide, high = 4.0, 24.0
 	most := int64(1)
 	slots := p.hourly(l)

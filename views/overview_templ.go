@@ -14,7 +14,7 @@ import (
 )
 
 // Overview is the page after signing in.
-func Overview(f Frame, p OverviewPage) templ.Component {
+func Overview(f PageFrame, p OverviewPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -404,7 +404,7 @@ func overviewLatest(p OverviewPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			for _, r := range p.Latest {
-				templ_7745c5c3_Err = CampaignRow(CampaignListPage{Outlook: p.Outlook, Account: p.Account}, r).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = CampaignRow(CampaignListPage{Formatter: p.Formatter, Account: p.Account}, r).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -537,9 +537,9 @@ func overviewComing(p OverviewPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var24 string
-				templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(capital(p.startsAt(c)))
+				templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(capitalise(p.startsAt(c)))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/overview.templ`, Line: 90, Col: 48}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/overview.templ`, Line: 90, Col: 51}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 				if templ_7745c5c3_Err != nil {
@@ -552,7 +552,7 @@ func overviewComing(p OverviewPage) templ.Component {
 				var templ_7745c5c3_Var25 string
 				templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(Shorten(campaignWho(c), 24))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/overview.templ`, Line: 90, Col: 103}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/overview.templ`, Line: 90, Col: 106}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 				if templ_7745c5c3_Err != nil {
@@ -691,7 +691,7 @@ func overviewLanes(p OverviewPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						for _, c := range p.spark(l) {
+						for _, c := range p.sparkline(l) {
 							var templ_7745c5c3_Var33 = []any{c.class}
 							templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var33...)
 							if templ_7745c5c3_Err != nil {
@@ -970,7 +970,7 @@ func laneState(p OverviewPage, l sms.NetworkSeries) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if f, ok := l.Failing(); ok {
-			templ_7745c5c3_Err = Tag(ToneBad, GlyphAlert, "Failing since "+p.Brief(f.Since)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Tag(ToneBad, GlyphAlert, "Failing since "+p.ShortTime(f.Since)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1114,7 +1114,7 @@ func overviewFailing(p OverviewPage) templ.Component {
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}
-						templ_7745c5c3_Err = RawWords(p.Foreign(rawWords(n.Latest))).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = RawWords(p.MaskNumbers(rawWords(n.Latest))).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

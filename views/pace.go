@@ -91,7 +91,7 @@ func (p CampaignPage) tooFast() string {
 	if p.Pace.TooFast == 0 || !p.sending() || p.Account.HoldOn429 {
 		return ""
 	}
-	return capital(p.When(p.Pace.TooFast)) +
+	return capitalise(p.When(p.Pace.TooFast)) +
 		" the provider said we were sending too fast. We have slowed down automatically. No message is lost. " + p.timeLeft()
 }
 
@@ -129,7 +129,7 @@ func (p CampaignPage) handedWords() string {
 
 // cancelledWords say what became of a campaign that was given up.
 func (p CampaignPage) cancelledWords() string {
-	words := sentence(p.Campaign.Pause)
+	words := withStop(p.Campaign.Pause)
 	if words != "" {
 		words += " "
 	}
@@ -144,4 +144,4 @@ func (p CampaignPage) cancelledWords() string {
 }
 
 // TimeLeft says a duration roughly: "About 4 minutes left".
-func TimeLeft(d time.Duration) string { return capital(roughly(d)) + " left" }
+func TimeLeft(d time.Duration) string { return capitalise(roughly(d)) + " left" }

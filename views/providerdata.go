@@ -10,7 +10,7 @@ import (
 
 // RecordPage is what the pages about an account's records have in common.
 type RecordPage struct {
-	Outlook
+	Formatter
 	Account   string
 	NoAccount bool
 	Reading   sms.Reading
@@ -42,7 +42,7 @@ func recordPath(base string, n int64, more string) string { return base + "/" + 
 func (p RecordPage) providerTrouble() string {
 	for _, field := range []string{"provider", "changed"} {
 		if p.Bad[field] != "" {
-			return sentence(p.Bad[field])
+			return withStop(p.Bad[field])
 		}
 	}
 	return ""
@@ -101,21 +101,21 @@ type TemplatePage struct {
 }
 
 // markRuns is a text with its marks set apart.
-func markRuns(text string) []Run {
+func markRuns(text string) []TextSpan {
 	const open, shut = "\x01", "\x02"
 	plain := strings.NewReplacer(open, "", shut, "").Replace(text)
 	filled, _ := sms.Fill(plain, func(name string) (string, bool) { return open + "##" + name + "##" + shut, true })
-	var runs []Run
+	var runs []TextSpan
 	for _, piece := range strings.Split(filled, open) {
 		mark, rest, is := strings.Cut(piece, shut)
 		if !is {
 			rest, mark = piece, ""
 		}
 		if mark != "" {
-			runs = append(runs, Run{Text: mark, Filled: true})
+			runs = append(runs, TextSpan{Text: mark, Filled: true})
 		}
 		if rest != "" {
-			runs = append(runs, Run{Text: rest})
+			runs = append(runs, TextSpan{Text: rest})
 		}
 	}
 	return runs
@@ -139,12 +139,12 @@ func partsOf(text string) string {
 	return words
 }
 
-func (p TemplatePage) facts() []Term {
+func (p TemplatePage) facts() []KeyValue {
 	usable := "No, only approved and active templates can be used"
 	if p.Template.Usable() {
 		usable = "Yes"
 	}
-	terms := []Term{
+	terms := []KeyValue{
 		{Name: "Usable", Text: usable},
 		{Name: "Approved", View: yesTag(p.Template.IsApproved, "Approved", "Not approved")},
 		{Name: "Active", View: yesTag(p.Template.IsActive, "Active", "Not active")},
@@ -154,10 +154,10 @@ func (p TemplatePage) facts() []Term {
 		{Name: "Provider ID", Text: id(p.Template.ID)},
 	}
 	if p.Use.Campaigns > 0 {
-		terms = append(terms, Term{Name: "Used", Text: Plural(int(p.Use.Campaigns), "campaign", "campaigns") + ", last " +
+		terms = append(terms, KeyValue{Name: "Used", Text: Plural(int(p.Use.Campaigns), "campaign", "campaigns") + ", last " +
 			p.When(p.Use.Last)})
 	} else {
-		terms = append(terms, Term{Name: "Used", Text: "Never"})
+		terms = append(terms, KeyValue{Name: "Used", Text: "Never"})
 	}
 	return terms
 }
@@ -240,7 +240,7 @@ type SenderPage struct {
 	Purpose string // as typed
 }
 
-func (p SenderPage) facts() []Term {
+func (p SenderPage) facts() []KeyValue {
 	s, usable := p.Sender, "No, only approved and active sender IDs can be used"
 	if s.Usable() {
 		usable = "Yes"
@@ -249,7 +249,7 @@ func (p SenderPage) facts() []Term {
 	if day, err := timeOfDay(p.Last, p.Now); err == nil {
 		used = "Last used on " + day
 	}
-	terms := []Term{
+	terms := []KeyValue{
 		{Name: "Usable", Text: usable},
 		{Name: "Status", View: yesTag(s.Approved(), s.ApproveStatus, orDash(s.ApproveStatus))},
 		{Name: "Active", View: yesTag(s.IsActive, "Active", "Not active")},
@@ -259,7 +259,7 @@ func (p SenderPage) facts() []Term {
 		{Name: "Used", Text: used},
 	}
 	if p.Waiting > 0 {
-		terms = append(terms, Term{Name: "Waiting",
+		terms = append(terms, KeyValue{Name: "Waiting",
 			Text: Plural(int(p.Waiting), "scheduled campaign", "scheduled campaigns")})
 	}
 	return terms

@@ -11,7 +11,7 @@ import (
 
 // ReportPage is the log of delivery reports.
 type ReportPage struct {
-	Outlook
+	Formatter
 	Kind      string // a key of ReportTabs
 	Rows      []ReportRow
 	Refused   []sms.ReceiverMinute // minutes with wrong tokens, for the tab of that name
@@ -195,7 +195,7 @@ func (p ReportPage) caption() string {
 func (p ReportPage) status(r sms.StoredReport) (Tone, Glyph, string) {
 	status, known := sms.ParseStatus(r.Status)
 	if !known {
-		return ToneWarn, GlyphWarning, "Unrecognised: " + Shorten(p.Foreign(r.Status), 24)
+		return ToneWarn, GlyphWarning, "Unrecognised: " + Shorten(p.MaskNumbers(r.Status), 24)
 	}
 	s, _ := sms.StandingByKey(sms.StandingKey(sms.Accepted, status, false))
 	return toneOf(s.Tone), glyphOf(s.Icon), s.Words
@@ -206,7 +206,7 @@ func (p ReportPage) raw(r sms.StoredReport) string {
 	if r.ErrorCode != "" {
 		raw += ", code " + Shorten(r.ErrorCode, 20)
 	}
-	return p.Foreign(raw)
+	return p.MaskNumbers(raw)
 }
 
 // number is the reported number as far as this person may see it.
@@ -258,7 +258,7 @@ func (p ReportPage) reason(row ReportRow) string {
 		if row.Campaign != nil {
 			out += " of " + Shorten(row.Campaign.Name, 40)
 		}
-		out += ", " + lower(row.Likely.Standing().Words)
+		out += ", " + uncapitalise(row.Likely.Standing().Words)
 		if row.Rivals > 0 {
 			out += ", and as " + Plural(row.Rivals, "other message", "other messages")
 		}
@@ -273,7 +273,7 @@ func (p ReportPage) reason(row ReportRow) string {
 	return "No matching message. Another program may be using this account."
 }
 
-func lower(words string) string {
+func uncapitalise(words string) string {
 	if words == "" {
 		return ""
 	}
@@ -284,7 +284,7 @@ func (p ReportPage) times(r sms.StoredReport) string {
 	if r.Times < 2 {
 		return ""
 	}
-	return "× " + Number(int(r.Times)) + ", last " + p.Brief(r.LastAt)
+	return "× " + Number(int(r.Times)) + ", last " + p.ShortTime(r.LastAt)
 }
 
 // gapTitle says when callbacks were not answered.

@@ -4,7 +4,7 @@ import "smsdesk/internal/sms"
 
 // AgainPage asks which messages of a campaign are to be sent again.
 type AgainPage struct {
-	Outlook
+	Formatter
 	Campaign sms.Campaign
 	Tally    sms.Tally
 	Earlier  []sms.Campaign  // campaigns that send messages of this one again already
@@ -69,7 +69,7 @@ func againID(c sms.ResendChoice, p AgainPage) string {
 	return "key-" + c.Standing.Key
 }
 
-func againState(o Outlook, c sms.Campaign) string {
+func againState(o Formatter, c sms.Campaign) string {
 	if c.StartedAt > 0 {
 		return "started " + o.When(c.StartedAt)
 	}

@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import "smsdesk/internal/sms"
 
 // AgainForm chooses what to send again.
-func AgainForm(f Frame, p AgainPage) templ.Component {
+func AgainForm(f PageFrame, p AgainPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -84,7 +84,7 @@ func AgainForm(f Frame, p AgainPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = againEarlier(p.Outlook, p.Earlier).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = againEarlier(p.Formatter, p.Earlier).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -290,7 +290,7 @@ func againChoices(id, legend string, p AgainPage, choices []sms.ResendChoice) te
 }
 
 // againEarlier warns of campaigns that do the same already.
-func againEarlier(o Outlook, list []sms.Campaign) templ.Component {
+func againEarlier(o Formatter, list []sms.Campaign) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -401,7 +401,7 @@ func againEarlier(o Outlook, list []sms.Campaign) templ.Component {
 }
 
 // AgainMessage asks before one message is sent again.
-func AgainMessage(f Frame, p AgainMessagePage) templ.Component {
+func AgainMessage(f PageFrame, p AgainMessagePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -782,9 +782,9 @@ func campaignAgain(p CampaignPage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var38 string
-			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(" (" + againState(p.Outlook, c) + ").")
+			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(" (" + againState(p.Formatter, c) + ").")
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/resend.templ`, Line: 99, Col: 144}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/resend.templ`, Line: 99, Col: 146}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var38))
 			if templ_7745c5c3_Err != nil {

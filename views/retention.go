@@ -13,7 +13,7 @@ type RetentionForm struct {
 }
 
 // keptWords says until when a campaign's numbers and texts are there, "" for ever.
-func (o Outlook) keptWords(c sms.Campaign) string {
+func (o Formatter) keptWords(c sms.Campaign) string {
 	if c.RemovedAt > 0 {
 		return "numbers and texts removed on " + o.at(c.RemovedAt).Format("2 January 2006")
 	}

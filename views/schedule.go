@@ -20,7 +20,7 @@ const (
 // SchedulePage asks when a campaign is to start, and then, with Chosen, for
 // the last yes.
 type SchedulePage struct {
-	Outlook
+	Formatter
 	Campaign sms.Campaign
 	Zone     *time.Location
 	When     string // one of the choices
@@ -58,8 +58,8 @@ func (p SchedulePage) options() []Option {
 		options = append(options, Option{Value: WhenNow, Label: "Now"})
 	}
 	return append(options,
-		Option{Value: WhenHour, Label: "In 1 hour", Hint: capital(When(hour, now))},
-		Option{Value: WhenTomorrow, Label: capital(strings.Replace(When(tomorrow, now), " at ", " ", 1)),
+		Option{Value: WhenHour, Label: "In 1 hour", Hint: capitalise(When(hour, now))},
+		Option{Value: WhenTomorrow, Label: capitalise(strings.Replace(When(tomorrow, now), " at ", " ", 1)),
 			Hint: tomorrow.Format("Monday 2 January 2006")},
 		Option{Value: WhenAt, Label: "At a date and time"})
 }
@@ -96,7 +96,7 @@ func (p SchedulePage) button() string {
 
 func (p SchedulePage) typedLabel() string { return "Type " + id(p.Asked) + " to confirm" }
 
-func (p SchedulePage) terms() []Term {
+func (p SchedulePage) terms() []KeyValue {
 	at := p.Chosen.Time()
 	clock := Clock(at)
 	if which := p.Chosen.DSTChoiceAt(); which != "" {
@@ -106,7 +106,7 @@ func (p SchedulePage) terms() []Term {
 	if p.Campaign.GroupID != "" {
 		to = "Group " + p.Campaign.GroupName
 	}
-	return []Term{{Name: "Date", Text: at.Format("Monday 2 January 2006")}, {Name: "Time", Text: clock},
+	return []KeyValue{{Name: "Date", Text: at.Format("Monday 2 January 2006")}, {Name: "Time", Text: clock},
 		{Name: "Time zone", Text: ZoneWords(at)}, {Name: "Recipients", Text: to}}
 }
 
@@ -153,7 +153,7 @@ func offsetWords(seconds int) string {
 	return fmt.Sprintf("UTC%s%d:%02d", sign, hours, minutes)
 }
 
-func capital(words string) string {
+func capitalise(words string) string {
 	if words == "" {
 		return ""
 	}
@@ -162,7 +162,7 @@ func capital(words string) string {
 
 // startsAt says when a scheduled campaign starts, in the zone in which that
 // was chosen.
-func (o Outlook) startsAt(c sms.Campaign) string {
+func (o Formatter) startsAt(c sms.Campaign) string {
 	at := c.Schedule().Time()
 	if due, _ := c.Schedule().Due(o.Now); due {
 		return "in a few seconds"

@@ -14,7 +14,7 @@ import (
 )
 
 // Schedule asks when a campaign is to start, or for the last yes.
-func Schedule(f Frame, p SchedulePage) templ.Component {
+func Schedule(f PageFrame, p SchedulePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -464,7 +464,7 @@ func scheduleConfirm(p SchedulePage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if p.Same != nil {
-					templ_7745c5c3_Err = sameCampaign(p.Outlook, *p.Same, p.Again, p.Errors["again"]).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = sameCampaign(p.Formatter, *p.Same, p.Again, p.Errors["again"]).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -563,7 +563,7 @@ func scheduleConfirm(p SchedulePage) templ.Component {
 }
 
 // sameCampaign asks whether a campaign that was sent before is to be sent again.
-func sameCampaign(o Outlook, same sms.Campaign, again bool, problem string) templ.Component {
+func sameCampaign(o Formatter, same sms.Campaign, again bool, problem string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -654,7 +654,7 @@ func sameCampaign(o Outlook, same sms.Campaign, again bool, problem string) temp
 }
 
 // CancelSchedule says what taking the schedule back does; its button does it.
-func CancelSchedule(f Frame, p CampaignPage) templ.Component {
+func CancelSchedule(f PageFrame, p CampaignPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -35,7 +35,7 @@ func TestZoneWords(t *testing.T) {
 // time than was chosen.
 func TestAChangedZoneIsShown(t *testing.T) {
 	at := time.Date(2026, 6, 4, 8, 0, 0, 0, time.UTC)
-	p := CampaignPage{Outlook: Outlook{Now: at.Add(-time.Hour)},
+	p := CampaignPage{Formatter: Formatter{Now: at.Add(-time.Hour)},
 		Campaign: sms.Campaign{State: sms.CampaignScheduled, SendAt: at.UnixMilli(), SendZone: "Africa/Lagos",
 			SendOffset: 3600}}
 	if got := p.zoneMoved(); got != "" {

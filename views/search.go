@@ -4,7 +4,7 @@ import "smsdesk/internal/sms"
 
 // SearchPage is the messages of an account, to find one person's.
 type SearchPage struct {
-	Outlook
+	Formatter
 	NoAccount bool
 	CanSend   bool
 	Typed     string // the number as typed

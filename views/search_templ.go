@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 // Messages is every message of the account, and the way to find one person.
-func Messages(f Frame, p SearchPage) templ.Component {
+func Messages(f PageFrame, p SearchPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -398,12 +398,12 @@ func foundTable(p SearchPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = RawWords(p.Foreign(rawWords(m.Message))).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = RawWords(p.MaskNumbers(rawWords(m.Message))).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				if ours := ownWords(m.Message); ours != "" {
-					templ_7745c5c3_Err = Mute(p.Foreign(ours)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = Mute(p.MaskNumbers(ours)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -12,7 +12,7 @@ import "smsdesk/internal/sms"
 
 // StyleGuide shows every shared piece in every state. It is served in
 // development only, and is the first page that accessibility tests look at.
-func StyleGuide(f Frame) templ.Component {
+func StyleGuide(f PageFrame) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1098,7 +1098,7 @@ func guideMessage() templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Bubble(BubbleProps{From: "CLINIC", Under: "2 parts, because of \"ọ\"", Text: []Run{{Text: "Dear "},
+					templ_7745c5c3_Err = Bubble(BubbleProps{From: "CLINIC", Under: "2 parts, because of \"ọ\"", Text: []TextSpan{{Text: "Dear "},
 						{Text: "Ada", Filled: true}, {Text: ", your appointment is on "}, {Text: "12 June", Filled: true},
 						{Text: " at 09:00.\nReply to the front desk to change it."}}}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
@@ -1108,7 +1108,7 @@ func guideMessage() templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = DL([]Term{
+					templ_7745c5c3_Err = DL([]KeyValue{
 						{Name: "Number", Text: "0803 555 0101"},
 						{Name: "Sender ID", Text: "CLINIC"},
 						{Name: "Status", View: Tag(ToneOK, GlyphDelivered, "Delivered")},
@@ -1145,7 +1145,7 @@ func guideMessage() templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = Timeline([]Moment{
+				templ_7745c5c3_Err = Timeline([]TimelineEvent{
 					{ID: "sg-m1", Tone: ToneMute, Glyph: GlyphMessage, Title: "Written", Time: "today at 10:40am", Stamp: "2026-06-12T10:40:00+01:00", Text: "By Ada Obi"},
 					{ID: "sg-m2", Tone: ToneInfo, Glyph: GlyphCampaign, Title: "The provider has it", Time: "10:40am",
 						Stamp: "2026-06-12T10:40:02+01:00", CopyName: "Message ID", CopyValue: "b7c1f3de-0a41-4c8e-9a53-5c2f7f6d1e90"},

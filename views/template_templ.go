@@ -77,7 +77,7 @@ func recordHead(p RecordPage, base string) templ.Component {
 				}
 				ctx = templ.InitializeContext(ctx)
 				var templ_7745c5c3_Var4 string
-				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(p.Reading.Failure))
+				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(p.Reading.Failure))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 15, Col: 32}
 				}
@@ -290,7 +290,7 @@ func yesTag(is bool, words, not string) templ.Component {
 
 // Templates is the list of templates and, below it, the drafts that are kept
 // here.
-func Templates(f Frame, p TemplatesPage) templ.Component {
+func Templates(f PageFrame, p TemplatesPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -631,9 +631,9 @@ func templateTable(p TemplatesPage) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var27 string
-				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(p.Brief(t.Use.Last))
+				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(p.ShortTime(t.Use.Last))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 119, Col: 45}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/template.templ`, Line: 119, Col: 49}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 				if templ_7745c5c3_Err != nil {
@@ -823,7 +823,7 @@ func draftTable(p TemplatesPage) templ.Component {
 }
 
 // TemplateShow is one template.
-func TemplateShow(f Frame, p TemplatePage) templ.Component {
+func TemplateShow(f PageFrame, p TemplatePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1113,7 +1113,7 @@ func TemplateShow(f Frame, p TemplatePage) templ.Component {
 }
 
 // TemplateEdit changes a template at the provider.
-func TemplateEdit(f Frame, p TemplatePage) templ.Component {
+func TemplateEdit(f PageFrame, p TemplatePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1431,7 +1431,7 @@ func TemplateEdit(f Frame, p TemplatePage) templ.Component {
 }
 
 // TemplateDelete asks before a template is deleted for good.
-func TemplateDelete(f Frame, p TemplatePage) templ.Component {
+func TemplateDelete(f PageFrame, p TemplatePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1657,7 +1657,7 @@ func TemplateDelete(f Frame, p TemplatePage) templ.Component {
 }
 
 // DraftEdit writes a draft that is kept here.
-func DraftEdit(f Frame, p DraftPage) templ.Component {
+func DraftEdit(f PageFrame, p DraftPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1971,7 +1971,7 @@ func DraftEdit(f Frame, p DraftPage) templ.Component {
 }
 
 // DraftDelete asks before a draft is removed.
-func DraftDelete(f Frame, p DraftPage) templ.Component {
+func DraftDelete(f PageFrame, p DraftPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

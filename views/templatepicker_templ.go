@@ -54,7 +54,7 @@ func accountRecords(action string, r Records) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = DL([]Term{
+				templ_7745c5c3_Err = DL([]KeyValue{
 					{Name: "Sender IDs", Text: ofWhich(r.SenderIDs, r.UsableSenderIDs)},
 					{Name: "Templates", Text: ofWhich(r.Templates, r.UsableTemplates)},
 				}).Render(ctx, templ_7745c5c3_Buffer)

@@ -6,7 +6,7 @@ import (
 
 // TokensPage lists tokens and makes new ones. Secret is shown on one page only.
 type TokensPage struct {
-	Outlook
+	Formatter
 	Rows        []sms.Token
 	Mine        int64 // the person's own id
 	Administers bool  // sees everybody's tokens
@@ -18,6 +18,6 @@ type TokensPage struct {
 
 // RevokePage asks before a token is ended.
 type RevokePage struct {
-	Outlook
+	Formatter
 	Token sms.Token
 }

@@ -18,7 +18,7 @@ func (p TokensPage) caption() string {
 	return Plural(working, "active token", "active tokens")
 }
 
-func Tokens(f Frame, p TokensPage) templ.Component {
+func Tokens(f PageFrame, p TokensPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -480,7 +480,7 @@ func tokenTable(p TokensPage) templ.Component {
 	})
 }
 
-func RevokeToken(f Frame, p RevokePage) templ.Component {
+func RevokeToken(f PageFrame, p RevokePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

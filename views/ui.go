@@ -209,29 +209,29 @@ func percent(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64) + "%"
 }
 
-// Run is a stretch of a message's text; Filled marks words that came from a
+// TextSpan is a stretch of a message's text; Filled marks words that came from a
 // list or a contact.
-type Run struct {
+type TextSpan struct {
 	Text   string
 	Filled bool
 }
 
 // Plain is a text without filled-in words.
-func Plain(text string) []Run {
-	return []Run{{Text: text}}
+func Plain(text string) []TextSpan {
+	return []TextSpan{{Text: text}}
 }
 
 // BubbleProps describes a message as a phone shows it. Under is a line below,
 // such as "2 parts".
 type BubbleProps struct {
 	ID, From, Under string
-	Text            []Run
+	Text            []TextSpan
 }
 
-// Moment is one event of a timeline. Time is for people, Stamp the same time
+// TimelineEvent is one event of a timeline. Time is for people, Stamp the same time
 // as RFC 3339. Raw holds the provider's own words, shown small; Source a whole
 // raw report, folded away. CopyID, where set, gets a copy button of its own.
-type Moment struct {
+type TimelineEvent struct {
 	ID          string
 	Tone        Tone
 	Glyph       Glyph
@@ -243,9 +243,9 @@ type Moment struct {
 	CopyValue   string
 }
 
-// Term is one pair of a description list. View is shown instead of Text where
+// KeyValue is one pair of a description list. View is shown instead of Text where
 // it is set.
-type Term struct {
+type KeyValue struct {
 	Name, Text string
 	View       templ.Component
 	Number     bool

@@ -2229,7 +2229,7 @@ func Bubble(p BubbleProps) templ.Component {
 }
 
 // Timeline is what happened, in order.
-func Timeline(moments []Moment) templ.Component {
+func Timeline(moments []TimelineEvent) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2448,7 +2448,7 @@ func Timeline(moments []Moment) templ.Component {
 }
 
 // DL is a list of names and values.
-func DL(terms []Term) templ.Component {
+func DL(terms []KeyValue) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

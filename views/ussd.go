@@ -57,14 +57,14 @@ func (r MenuRow) state() (Tone, Glyph, string) {
 
 // MenusPage lists an account's menus.
 type MenusPage struct {
-	Outlook
+	Formatter
 	Rows      []MenuRow
 	MayEdit   bool
 	NoAccount bool
 }
 
 // ussdTabs are the pages about USSD; who may not send may not dial either.
-func ussdTabs(f Frame, here string) []Tab {
+func ussdTabs(f PageFrame, here string) []Tab {
 	tabs := []Tab{{Text: "Menus", Href: USSDPath, Current: here == "menus"}}
 	if f.CanSend {
 		tabs = append(tabs, Tab{Text: "Simulator", Href: SimulatorPath, Current: here == "simulator"})
@@ -73,7 +73,7 @@ func ussdTabs(f Frame, here string) []Tab {
 }
 
 // inSimulator leads to the simulator, for who may dial.
-func inSimulator(f Frame, menu int64) Link {
+func inSimulator(f PageFrame, menu int64) Link {
 	to := Link{Text: "Open the simulator", Href: SimulatorPath}
 	switch {
 	case !f.CanSend:
@@ -104,7 +104,7 @@ func (p NewMenuPage) options() (list []Option) {
 // MenuPage is the editor: the outline of the screens and one of them on a
 // phone.
 type MenuPage struct {
-	Outlook
+	Formatter
 	ussd.Draft
 	Newer   bool
 	Found   []ussd.Problem
@@ -236,7 +236,7 @@ type PublishPage struct {
 
 // VersionsPage lists what callers walked through.
 type VersionsPage struct {
-	Outlook
+	Formatter
 	ussd.Draft
 	Versions []ussd.Version // the newest first
 	MayEdit  bool

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "smsdesk/internal/ussd"
 
-func Menus(f Frame, p MenusPage) templ.Component {
+func Menus(f PageFrame, p MenusPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -213,9 +213,9 @@ func Menus(f Frame, p MenusPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var11 string
-						templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(p.Brief(r.Changed))
+						templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(p.ShortTime(r.Changed))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 42, Col: 46}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 42, Col: 50}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 						if templ_7745c5c3_Err != nil {
@@ -277,7 +277,7 @@ func menuState(r MenuRow) templ.Component {
 	})
 }
 
-func NewMenu(f Frame, p NewMenuPage) templ.Component {
+func NewMenu(f PageFrame, p NewMenuPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -419,7 +419,7 @@ func NewMenu(f Frame, p NewMenuPage) templ.Component {
 	})
 }
 
-func MenuEditor(f Frame, p MenuPage) templ.Component {
+func MenuEditor(f PageFrame, p MenuPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -743,7 +743,7 @@ func problems(menu int64, found []ussd.Problem, m ussd.Menu) templ.Component {
 						}
 					}
 					var templ_7745c5c3_Var30 string
-					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(x.Text))
+					templ_7745c5c3_Var30, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(x.Text))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussd.templ`, Line: 123, Col: 24}
 					}
@@ -1383,7 +1383,7 @@ func phoneScreen(id, title, text, under string) templ.Component {
 	})
 }
 
-func PublishMenu(f Frame, p PublishPage) templ.Component {
+func PublishMenu(f PageFrame, p PublishPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1749,7 +1749,7 @@ func changes(list []ussd.Change) templ.Component {
 	})
 }
 
-func MenuVersions(f Frame, p VersionsPage) templ.Component {
+func MenuVersions(f PageFrame, p VersionsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2021,7 +2021,7 @@ func MenuVersions(f Frame, p VersionsPage) templ.Component {
 }
 
 // RestoreMenu asks before a version takes the place of the draft.
-func RestoreMenu(f Frame, p RestorePage) templ.Component {
+func RestoreMenu(f PageFrame, p RestorePage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -2209,7 +2209,7 @@ func RestoreMenu(f Frame, p RestorePage) templ.Component {
 	})
 }
 
-func AskMenu(f Frame, p AskMenuPage) templ.Component {
+func AskMenu(f PageFrame, p AskMenuPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -11,7 +11,7 @@ import (
 // SimulatorPage is a phone in the page. What it does is real: the
 // same request goes to the same address as a network's would.
 type SimulatorPage struct {
-	Outlook
+	Formatter
 	NoAccount bool
 	Dialled   string // as typed
 	Network   string

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "smsdesk/internal/ussd"
 
-func MenuScreen(f Frame, p ScreenPage) templ.Component {
+func MenuScreen(f PageFrame, p ScreenPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -70,7 +70,7 @@ func MenuScreen(f Frame, p ScreenPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var4 string
-						templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(sentence(x.Text))
+						templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(withStop(x.Text))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdscreen.templ`, Line: 11, Col: 26}
 						}
@@ -310,7 +310,7 @@ func MenuScreen(f Frame, p ScreenPage) templ.Component {
 }
 
 // RemoveScreen asks before a screen leaves the draft.
-func RemoveScreen(f Frame, p ScreenPage) templ.Component {
+func RemoveScreen(f PageFrame, p ScreenPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -836,7 +836,7 @@ func deedFields(p ScreenPage, i int, a ussd.Action) templ.Component {
 	})
 }
 
-func MenuSettings(f Frame, p MenuSettingsPage) templ.Component {
+func MenuSettings(f PageFrame, p MenuSettingsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

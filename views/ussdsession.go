@@ -10,7 +10,7 @@ import (
 
 // SessionsPage is the log of USSD sessions.
 type SessionsPage struct {
-	Outlook
+	Formatter
 	Kind        string // "", "open" or "slow"
 	Rows        []ussd.Session
 	Names       map[int64]string // of menus
@@ -47,7 +47,7 @@ func (p SessionsPage) menu(s ussd.Session) string {
 	return name
 }
 
-func (p SessionsPage) empty(f Frame) EmptyProps {
+func (p SessionsPage) empty(f PageFrame) EmptyProps {
 	switch p.Kind {
 	case "open":
 		return EmptyProps{Glyph: GlyphUSSD, Title: "No open sessions"}
@@ -92,7 +92,7 @@ func ended(s ussd.Session) (Tone, Glyph, string) {
 
 // SessionPage is one session as a conversation.
 type SessionPage struct {
-	Outlook
+	Formatter
 	ussd.Session
 	Menu   string
 	Titles map[string]string // of screens, by key
@@ -100,16 +100,16 @@ type SessionPage struct {
 	Saved  []ussd.SavedAnswer
 }
 
-func (p SessionPage) terms() []Term {
-	return []Term{{Name: "Number", Text: or(p.Phone(p.Number), "unknown")},
+func (p SessionPage) terms() []KeyValue {
+	return []KeyValue{{Name: "Number", Text: or(p.Phone(p.Number), "unknown")},
 		{Name: "Network", Text: or(p.Network, "unknown")}, {Name: "Dialled", Text: "*" + p.Code + "#"},
 		{Name: "Menu", Text: p.Menu}, {Name: "Began", Text: p.When(p.BegunAt)}, {Name: "Slowest answer", Text: micros(p.Slowest)}}
 }
 
 // provided is what the begin request carried beside, as it came.
-func (p SessionPage) provided() (list []Term) {
-	for _, t := range []Term{{Name: "Session at the provider", Text: p.ServiceID}, {Name: "USSD id", Text: p.USSDID},
-		{Name: "Status", Text: p.Status}, {Name: "backend.cuap.body", Text: p.Foreign(p.Body)}} {
+func (p SessionPage) provided() (list []KeyValue) {
+	for _, t := range []KeyValue{{Name: "Session at the provider", Text: p.ServiceID}, {Name: "USSD id", Text: p.USSDID},
+		{Name: "Status", Text: p.Status}, {Name: "backend.cuap.body", Text: p.MaskNumbers(p.Body)}} {
 		if t.Text != "" {
 			list = append(list, t)
 		}
@@ -126,7 +126,7 @@ func or(s, other string) string {
 
 // AnswersPage shows where callers leave a menu, and what they answered.
 type AnswersPage struct {
-	Outlook
+	Formatter
 	ussd.Draft
 	Drops     []ScreenDrop
 	Names     []string // of answers: the columns
@@ -205,9 +205,9 @@ func stepTitle(p SessionPage, s ussd.Step) string {
 	return "Step " + strconv.Itoa(s.No)
 }
 
-func savedTerms(p SessionPage) (list []Term) {
+func savedTerms(p SessionPage) (list []KeyValue) {
 	for _, s := range p.Saved {
-		list = append(list, Term{Name: s.Name, Text: p.Foreign(s.Text)})
+		list = append(list, KeyValue{Name: s.Name, Text: p.MaskNumbers(s.Text)})
 	}
 	return list
 }

@@ -8,7 +8,7 @@ package views
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-func Sessions(f Frame, p SessionsPage) templ.Component {
+func Sessions(f PageFrame, p SessionsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -143,7 +143,7 @@ func Sessions(f Frame, p SessionsPage) templ.Component {
 }
 
 // SessionsLive is the part that renews itself.
-func SessionsLive(f Frame, p SessionsPage) templ.Component {
+func SessionsLive(f PageFrame, p SessionsPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -350,9 +350,9 @@ func SessionsLive(f Frame, p SessionsPage) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var17 string
-						templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(p.Brief(s.BegunAt))
+						templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(p.ShortTime(s.BegunAt))
 						if templ_7745c5c3_Err != nil {
-							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 58, Col: 46}
+							return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 58, Col: 50}
 						}
 						_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 						if templ_7745c5c3_Err != nil {
@@ -610,7 +610,7 @@ func sessionsFoot(p SessionsPage) templ.Component {
 	})
 }
 
-func SessionShow(f Frame, p SessionPage) templ.Component {
+func SessionShow(f PageFrame, p SessionPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -733,9 +733,9 @@ func SessionShow(f Frame, p SessionPage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var36 string
-							templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(p.Foreign(or(s.Input, "(nothing)")))
+							templ_7745c5c3_Var36, templ_7745c5c3_Err = templ.JoinStringErrs(p.MaskNumbers(or(s.Input, "(nothing)")))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 114, Col: 83}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 114, Col: 87}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var36))
 							if templ_7745c5c3_Err != nil {
@@ -748,7 +748,7 @@ func SessionShow(f Frame, p SessionPage) templ.Component {
 							var templ_7745c5c3_Var37 string
 							templ_7745c5c3_Var37, templ_7745c5c3_Err = templ.JoinStringErrs(Clock(p.at(s.At)))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 114, Col: 128}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 114, Col: 132}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var37))
 							if templ_7745c5c3_Err != nil {
@@ -758,7 +758,7 @@ func SessionShow(f Frame, p SessionPage) templ.Component {
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
-							templ_7745c5c3_Err = phoneScreen("", stepTitle(p, s), p.Foreign(s.Text), "Answered in "+micros(s.Took)).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = phoneScreen("", stepTitle(p, s), p.MaskNumbers(s.Text), "Answered in "+micros(s.Took)).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
@@ -899,7 +899,7 @@ func SessionShow(f Frame, p SessionPage) templ.Component {
 	})
 }
 
-func MenuAnswers(f Frame, p AnswersPage) templ.Component {
+func MenuAnswers(f PageFrame, p AnswersPage) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1147,9 +1147,9 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 								return templ_7745c5c3_Err
 							}
 							var templ_7745c5c3_Var55 string
-							templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(p.Brief(r.At))
+							templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(p.ShortTime(r.At))
 							if templ_7745c5c3_Err != nil {
-								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 186, Col: 41}
+								return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 186, Col: 45}
 							}
 							_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 							if templ_7745c5c3_Err != nil {
@@ -1165,9 +1165,9 @@ func MenuAnswers(f Frame, p AnswersPage) templ.Component {
 									return templ_7745c5c3_Err
 								}
 								var templ_7745c5c3_Var56 string
-								templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(p.Foreign(a))
+								templ_7745c5c3_Var56, templ_7745c5c3_Err = templ.JoinStringErrs(p.MaskNumbers(a))
 								if templ_7745c5c3_Err != nil {
-									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 188, Col: 26}
+									return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ussdsession.templ`, Line: 188, Col: 30}
 								}
 								_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var56))
 								if templ_7745c5c3_Err != nil {

@@ -38,8 +38,8 @@ func plain(text string) templ.Component {
 	})
 }
 
-func frameOf(text string) Frame {
-	return Frame{
+func frameOf(text string) PageFrame {
+	return PageFrame{
 		Title: text, Path: "/page?x=" + text, Nav: "campaigns", CanSend: true, Theme: text,
 		Items: []NavItem{{Key: "overview", Href: "/", Label: text, Glyph: GlyphOverview},
 			{Key: "campaigns", Href: "/campaigns", Label: text, Glyph: GlyphCampaign, Count: 2}},
@@ -50,7 +50,7 @@ func frameOf(text string) Frame {
 		Connection:   Connection{Tone: ToneOK, Text: text},
 		NeedDecision: 3,
 		ConnectHref:  text,
-		Bands:        []Band{{ID: text, Tone: ToneWarn, Text: text, Link: Link{Text: text, Href: text}}},
+		Bands:        []Banner{{ID: text, Tone: ToneWarn, Text: text, Link: Link{Text: text, Href: text}}},
 		Crumbs:       []Link{{Text: text, Href: text}, {Text: text}},
 		Live:         []string{"campaign:42", text},
 		Side:         Refresh{URL: text, On: []string{"account:1", text}},
@@ -70,7 +70,7 @@ func everything(text string) map[string]templ.Component {
 	return map[string]templ.Component{
 		"page":         with(Page(frameOf(text))),
 		"bare":         with(Bare(frameOf(text))),
-		"paused":       with(Page(Frame{Title: text, Live: []string{text}, Paused: true})),
+		"paused":       with(Page(PageFrame{Title: text, Live: []string{text}, Paused: true})),
 		"error page":   ErrorPage(frameOf(text), Problem{Title: text, Text: text, Reference: text, Link: Link{Text: text, Href: text}}),
 		"header":       with(Header(Heading{Title: text, Sub: text})),
 		"card":         with(Card(text)),
@@ -96,29 +96,30 @@ func everything(text string) map[string]templ.Component {
 		"empty":        Empty(EmptyProps{Title: text, Text: text, Action: Link{Text: text, Href: text}}),
 		"steps":        Steps([]string{text, text, text}, 1),
 		"tasks":        Tasks([]Task{{Text: text, Href: text, Hint: text, Status: text}}),
-		"bubble":       Bubble(BubbleProps{ID: text, From: text, Under: text, Text: []Run{{Text: text, Filled: true}, {Text: text}}}),
-		"timeline":     Timeline([]Moment{{ID: text, Title: text, Text: text, Time: text, Stamp: text, Raw: text, Source: text, CopyName: text, CopyValue: text}}),
-		"dl":           DL([]Term{{Name: text, Text: text}, {Name: text, View: Tag(ToneOK, GlyphTick, text)}}),
-		"form":         with(Form(FormProps{ID: text, Action: text, Busy: text, Upload: true})),
-		"button":       Button(ButtonProps{ID: text, Text: text, Name: text, Value: text}),
-		"link button":  Button(ButtonProps{ID: text, Text: text, Href: text}),
-		"summary":      ErrorSummary([]FieldError{{ID: text, Text: text}, {Text: text}}),
-		"input":        Input(InputProps{Field: field, Autocomplete: text, InputMode: text, Type: "email"}),
-		"textarea":     TextArea(TextAreaProps{Field: field, Counter: text, Watch: Watch{URL: text, Target: text}}),
-		"counter":      Counter(text, text, text),
-		"select":       Select(SelectProps{Field: field, Options: options, Prompt: text}),
-		"radios":       Radios(RadiosProps{Field: field, Options: options}),
-		"checkbox":     Checkbox(CheckboxProps{Field: field}),
-		"hidden":       Hidden(text, text),
-		"more":         with(More(text, text)),
-		"copy field":   CopyField(CopyProps{ID: text, Label: text, Hint: text, Value: text}),
-		"copy text":    CopyText(text, text, text),
-		"live region":  with(LiveRegion(Refresh{ID: text, URL: text, On: []string{text}})),
-		"live part":    with(LivePart(text)),
-		"live stream":  LiveStream([]string{text}),
-		"say":          Say(text),
-		"live mark":    LiveMark(LiveMarkProps{Path: "/?x=" + text, ReadAt: text}),
-		"paused mark":  LiveMark(LiveMarkProps{Path: "/?x=" + text, ReadAt: text, Paused: true}),
+		"bubble":       Bubble(BubbleProps{ID: text, From: text, Under: text, Text: []TextSpan{{Text: text, Filled: true}, {Text: text}}}),
+		"timeline": Timeline([]TimelineEvent{{ID: text, Title: text, Text: text, Time: text, Stamp: text, Raw: text,
+			Source: text, CopyName: text, CopyValue: text}}),
+		"dl":          DL([]KeyValue{{Name: text, Text: text}, {Name: text, View: Tag(ToneOK, GlyphTick, text)}}),
+		"form":        with(Form(FormProps{ID: text, Action: text, Busy: text, Upload: true})),
+		"button":      Button(ButtonProps{ID: text, Text: text, Name: text, Value: text}),
+		"link button": Button(ButtonProps{ID: text, Text: text, Href: text}),
+		"summary":     ErrorSummary([]FieldError{{ID: text, Text: text}, {Text: text}}),
+		"input":       Input(InputProps{Field: field, Autocomplete: text, InputMode: text, Type: "email"}),
+		"textarea":    TextArea(TextAreaProps{Field: field, Counter: text, Watch: Watch{URL: text, Target: text}}),
+		"counter":     Counter(text, text, text),
+		"select":      Select(SelectProps{Field: field, Options: options, Prompt: text}),
+		"radios":      Radios(RadiosProps{Field: field, Options: options}),
+		"checkbox":    Checkbox(CheckboxProps{Field: field}),
+		"hidden":      Hidden(text, text),
+		"more":        with(More(text, text)),
+		"copy field":  CopyField(CopyProps{ID: text, Label: text, Hint: text, Value: text}),
+		"copy text":   CopyText(text, text, text),
+		"live region": with(LiveRegion(Refresh{ID: text, URL: text, On: []string{text}})),
+		"live part":   with(LivePart(text)),
+		"live stream": LiveStream([]string{text}),
+		"say":         Say(text),
+		"live mark":   LiveMark(LiveMarkProps{Path: "/?x=" + text, ReadAt: text}),
+		"paused mark": LiveMark(LiveMarkProps{Path: "/?x=" + text, ReadAt: text, Paused: true}),
 	}
 }
 
@@ -309,7 +310,7 @@ func TestEveryGlyphIsInTheSprite(t *testing.T) {
 }
 
 func TestDocumentTitle(t *testing.T) {
-	for want, f := range map[string]Frame{
+	for want, f := range map[string]PageFrame{
 		"Campaigns – smsdesk":                 {Title: "Campaigns"},
 		"smsdesk":                             {},
 		"Error: Sign in – smsdesk":            {Title: "Sign in", Error: true},
@@ -328,7 +329,7 @@ func TestDocumentTitle(t *testing.T) {
 }
 
 func TestFrameShowsWhatThePersonMay(t *testing.T) {
-	_, doc := render(t, Page(Frame{Title: "x", User: User{Name: "Ada Obi"}}))
+	_, doc := render(t, Page(PageFrame{Title: "x", User: User{Name: "Ada Obi"}}))
 	for _, absent := range []string{`a[href="/new"]`, "#test-band", "#live", "#nav-decision", "#account-choice",
 		".bands"} {
 		if doc.Find(absent).Length() != 0 {
@@ -439,7 +440,8 @@ func TestTextAreaKeepsItsFirstLine(t *testing.T) {
 }
 
 func TestBubbleAddsNoSpace(t *testing.T) {
-	_, doc := render(t, Bubble(BubbleProps{Text: []Run{{Text: "Dear "}, {Text: "Ada", Filled: true}, {Text: ",\nhello"},
+	_, doc := render(t, Bubble(BubbleProps{Text: []TextSpan{{Text: "Dear "}, {Text: "Ada", Filled: true},
+		{Text: ",\nhello"},
 		{Text: "!"}}}))
 	if got := doc.Find(".bubble").Text(); got != "Dear Ada,\nhello!" {
 		t.Errorf("text %q", got)

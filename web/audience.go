@@ -16,7 +16,7 @@ const audiencesCounted = 20
 
 func (s *people) audienceList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	ctx := r.Context()
-	p := views.AudienceListPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0,
+	p := views.AudienceListPage{Formatter: s.Formatter(v, v.Account), NoAccount: v.Account.ID == 0,
 		MayChange: v.User.Role.AtLeast(sms.Sender), Counts: map[int64]int64{}}
 	var err error
 	if p.Rows, err = s.store.Audiences(ctx, v.Account.ID, audiencesShown); err != nil {
@@ -60,7 +60,7 @@ func (s *people) audienceShow(w http.ResponseWriter, r *http.Request, v *page.Vi
 func (s *people) showAudience(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.AudiencePage,
 	status int) error {
 	ctx, q := r.Context(), r.URL.Query()
-	p.Outlook, p.MayChange, p.Token = s.Outlook(v, v.Account), v.User.Role.AtLeast(sms.Sender), desk.NewToken()
+	p.Formatter, p.MayChange, p.Token = s.Formatter(v, v.Account), v.User.Role.AtLeast(sms.Sender), desk.NewToken()
 	var err error
 	if p.Columns, err = s.store.ContactColumns(ctx, v.Account.ID); err != nil {
 		return err

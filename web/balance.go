@@ -68,7 +68,7 @@ func (s *balances) showBalance(w http.ResponseWriter, r *http.Request, v *page.V
 		f.Live, p.Live.On = nil, nil
 	}
 	// The page says the same, with more.
-	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool { return b.ID == "balance-alarm" })
+	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Banner) bool { return b.ID == "balance-alarm" })
 	f.Error = len(bad) > 0
 	return s.Render(w, r, page.Status(r, bad), views.BalanceShow(f, p))
 }

@@ -53,7 +53,7 @@ func (s *blocks) showBlocked(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if p.Total, err = s.store.CountBlocked(r.Context(), v.Account.ID); err != nil {
 		return err
 	}
-	p.Outlook, p.Account, p.NoAccount = s.Outlook(v, v.Account), v.Account.Name, v.Account.ID == 0
+	p.Formatter, p.Account, p.NoAccount = s.Formatter(v, v.Account), v.Account.Name, v.Account.ID == 0
 	p.MayUnblock, p.Administers = v.User.Role.AtLeast(sms.Manager), v.User.Role.AtLeast(sms.Administrator)
 	if f.Before > 0 {
 		p.First = views.BlockedPath
@@ -121,7 +121,7 @@ func (s *blocks) showUnblock(w http.ResponseWriter, r *http.Request, v *page.Vis
 	f := page.About(v.Frame("Unblock this number?", "settings"), v, a)
 	f.Crumbs, f.Error = []views.Link{{Text: "Blocked numbers", Href: views.BlockedPath}}, len(bad) > 0
 	return s.Render(w, r, page.Status(r, bad), views.Unblock(f,
-		views.UnblockPage{Outlook: s.Outlook(v, a), Blocked: b, Note: note, Bad: bad}))
+		views.UnblockPage{Formatter: s.Formatter(v, a), Blocked: b, Note: note, Bad: bad}))
 }
 
 func (s *blocks) unblock(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

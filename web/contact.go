@@ -84,7 +84,7 @@ func (s *people) contactList(w http.ResponseWriter, r *http.Request, v *page.Vis
 func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid,
 	name string) error {
 	ctx, q := r.Context(), r.URL.Query()
-	p := views.ContactListPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0,
+	p := views.ContactListPage{Formatter: s.Formatter(v, v.Account), NoAccount: v.Account.ID == 0,
 		MayChange: v.User.Role.AtLeast(sms.Sender), PickBad: bad, Name: name, Total: -1}
 	f := sms.ContactFilter{AccountID: v.Account.ID, Filter: readFilter(q), Before: page.Number(q.Get("before")),
 		Limit: contactsShown}
@@ -265,7 +265,7 @@ func (s *people) contactShow(w http.ResponseWriter, r *http.Request, v *page.Vis
 
 func (s *people) contactPage(r *http.Request, v *page.Visit) (p views.ContactPage, err error) {
 	ctx := r.Context()
-	p = views.ContactPage{Outlook: s.Outlook(v, v.Account), MayChange: v.User.Role.AtLeast(sms.Sender)}
+	p = views.ContactPage{Formatter: s.Formatter(v, v.Account), MayChange: v.User.Role.AtLeast(sms.Sender)}
 	if p.Contact, err = s.contactOf(r, v); err != nil {
 		return p, err
 	}
@@ -292,7 +292,7 @@ func (s *people) contactForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 		return err
 	}
 	typed := map[string]string{"version": strconv.FormatInt(c.Version, 10),
-		"number": s.Outlook(v, v.Account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
+		"number": s.Formatter(v, v.Account).Phone(c.Number), "name": c.Name, "tags": strings.Join(c.Tags, ", ")}
 	for key, value := range c.Fields {
 		typed["field:"+key] = value
 	}
@@ -300,7 +300,7 @@ func (s *people) contactForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 }
 
 func (s *people) showContactForm(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ContactFormPage) error {
-	p.Outlook = s.Outlook(v, v.Account)
+	p.Formatter = s.Formatter(v, v.Account)
 	var err error
 	if p.Columns, err = s.store.ContactColumns(r.Context(), v.Account.ID); err != nil {
 		return err

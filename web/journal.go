@@ -44,7 +44,7 @@ const gapsShown = 20
 // journalPage reads how the journal stands.
 func (s *journals) journalPage(r *http.Request, v *page.Visit) (p views.JournalPage, err error) {
 	ctx := r.Context()
-	p.Outlook = s.Outlook(v, v.Account)
+	p.Formatter = s.Formatter(v, v.Account)
 	if p.Question, err = s.store.Question(ctx); err != nil {
 		return p, err
 	}

@@ -20,7 +20,7 @@ import (
 type optouts struct {
 	*page.Site
 	desk optOutOrders
-	gate *gate
+	gate *ipLimiter
 }
 
 // optOutOrders are what people do on these pages.
@@ -42,15 +42,15 @@ const (
 	gateMost = 10_000
 )
 
-// gate slows strangers down who try out links.
-type gate struct {
+// ipLimiter slows strangers down who try out links.
+type ipLimiter struct {
 	mu sync.Mutex
 	by map[string]*rate.Limiter
 }
 
-func newGate() *gate { return &gate{by: map[string]*rate.Limiter{}} }
+func newGate() *ipLimiter { return &ipLimiter{by: map[string]*rate.Limiter{}} }
 
-func (g *gate) open(ip string, now time.Time) bool {
+func (g *ipLimiter) open(ip string, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.by) >= gateMost {
@@ -96,7 +96,7 @@ func (s *optouts) showStop(w http.ResponseWriter, r *http.Request, v *page.Visit
 	if err != nil {
 		return err
 	}
-	shown := views.Outlook{Now: s.Now().In(q.Account.Location()), Country: q.Account.Country, Masked: true}
+	shown := views.Formatter{Now: s.Now().In(q.Account.Location()), Country: q.Account.Country, Masked: true}
 	p := views.OptOutPage{Action: r.URL.Path, From: q.SenderID, To: shown.Phone(q.Number), Done: q.Done}
 	w.Header().Set("X-Robots-Tag", "noindex")
 	return s.Render(w, r, http.StatusOK, views.StopMessages(v.Frame(p.Title(), ""), p))

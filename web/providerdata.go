@@ -53,7 +53,7 @@ type recordOrders interface {
 		text string) (said string, err error)
 }
 
-func (s *records) recordFrame(v *page.Visit, title string, bad sms.Invalid, crumbs ...views.Link) views.Frame {
+func (s *records) recordFrame(v *page.Visit, title string, bad sms.Invalid, crumbs ...views.Link) views.PageFrame {
 	f := v.Frame(title, "records")
 	f.Crumbs, f.Error = crumbs, len(bad) > 0
 	return f

@@ -56,7 +56,7 @@ const (
 // reportList is the log of delivery reports.
 func (s *reports) reportList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	q := r.URL.Query()
-	p := views.ReportPage{Outlook: s.Outlook(v, v.Account), Kind: q.Get("kind")}
+	p := views.ReportPage{Formatter: s.Formatter(v, v.Account), Kind: q.Get("kind")}
 	if !slices.ContainsFunc(views.ReportTabs(), func(t [2]string) bool { return t[0] == p.Kind }) {
 		p.Kind = ""
 	}

@@ -299,10 +299,10 @@ func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	nowhere := page.Route{Least: page.Anyone, Do: func(http.ResponseWriter, *http.Request, *page.Visit) error {
 		return sms.ErrNotFound
 	}}
-	m.NotFound(apart(s.nowhereProgram, s.Page(nowhere)))
-	m.MethodNotAllowed(apart(func(w http.ResponseWriter, r *http.Request) {
+	m.NotFound(splitAPI(s.apiNotFound, s.Page(nowhere)))
+	m.MethodNotAllowed(splitAPI(func(w http.ResponseWriter, r *http.Request) {
 		s.wrongMethodProgram(m, w, r)
-	}, s.Page(page.Route{Least: page.Anyone, Do: s.wrongMethod(m)})))
+	}, s.Page(page.Route{Least: page.Anyone, Do: s.methodNotAllowed(m)})))
 	for _, rt := range s.table(callbacks) {
 		h := rt.Plain
 		switch {
@@ -320,8 +320,8 @@ func (s *Web) router(callbacks http.Handler) *chi.Mux {
 	return m
 }
 
-// apart answers programs in one way and browsers in another.
-func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
+// splitAPI answers programs in one way and browsers in another.
+func splitAPI(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if page.ForPrograms(r) {
 			programs(w, r)
@@ -331,7 +331,7 @@ func apart(programs http.HandlerFunc, browsers http.Handler) http.HandlerFunc {
 	}
 }
 
-func (s *Web) wrongMethod(m *chi.Mux) page.Handler {
+func (s *Web) methodNotAllowed(m *chi.Mux) page.Handler {
 	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 		if m.Match(chi.NewRouteContext(), http.MethodGet, r.URL.Path) {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -370,8 +370,8 @@ func (s *Web) programTable() []page.Route {
 	}
 }
 
-// nowhereProgram answers addresses for programs that do not exist.
-func (s *Web) nowhereProgram(w http.ResponseWriter, _ *http.Request) {
+// apiNotFound answers addresses for programs that do not exist.
+func (s *Web) apiNotFound(w http.ResponseWriter, _ *http.Request) {
 	s.Program(w, views.Problem{Status: http.StatusNotFound, Text: "Not found"})
 }
 

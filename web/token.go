@@ -41,7 +41,7 @@ func (s *tokens) tokenList(w http.ResponseWriter, r *http.Request, v *page.Visit
 
 // showTokens shows a person their own tokens, and an administrator everybody's.
 func (s *tokens) showTokens(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.TokensPage) error {
-	p.Outlook, p.Mine, p.Administers = s.Outlook(v, v.Account), v.User.ID, v.User.Role.AtLeast(sms.Administrator)
+	p.Formatter, p.Mine, p.Administers = s.Formatter(v, v.Account), v.User.ID, v.User.Role.AtLeast(sms.Administrator)
 	whose := v.User.ID
 	if p.Administers {
 		whose = 0
@@ -121,7 +121,7 @@ func (s *tokens) tokenRevokeForm(w http.ResponseWriter, r *http.Request, v *page
 	f := v.Frame("Revoke this token?", tokenNav(v))
 	f.Crumbs = []views.Link{{Text: "API tokens", Href: views.TokensPath}}
 	return s.Render(w, r, http.StatusOK, views.RevokeToken(f,
-		views.RevokePage{Outlook: s.Outlook(v, v.Account), Token: t}))
+		views.RevokePage{Formatter: s.Formatter(v, v.Account), Token: t}))
 }
 
 func (s *tokens) tokenRevoke(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

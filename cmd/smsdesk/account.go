@@ -43,7 +43,7 @@ type accountAdd struct {
 
 // Run stores an account; the provider need not be reachable.
 func (c accountAdd) Run(ctx context.Context, e env) error {
-	var bad faults
+	var bad flagErrors
 	key, err := readSecret(c.APIKeyFile)
 	if err != nil {
 		bad = append(bad, "--api-key-file: "+err.Error())
@@ -59,7 +59,7 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 		bad = append(bad, "--hours: enter a start and an end time, for example 08:00-20:00")
 	}
 	if err := a.Check(); err != nil {
-		var list faults
+		var list flagErrors
 		if !errors.As(sentences(err), &list) {
 			return err
 		}
@@ -171,7 +171,7 @@ func (c accountTest) Run(ctx context.Context, e env) error {
 }
 
 // checkPublicURL says what is wrong with the address that others use.
-func checkPublicURL(raw string) (bad faults) {
+func checkPublicURL(raw string) (bad flagErrors) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" ||
 		strings.Trim(u.Path, "/") != "" {

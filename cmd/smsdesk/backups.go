@@ -21,7 +21,7 @@ type backupFlags struct {
 	Recipient string        `name:"backup-recipient" help:"Add the key to them, encrypted for this age recipient (age1…)." env:"SMSDESK_BACKUP_RECIPIENT"`
 }
 
-func (f backupFlags) check() (bad faults) {
+func (f backupFlags) check() (bad flagErrors) {
 	if f.Every < time.Minute {
 		bad = append(bad, "--backup-every: give a time of 1m or more, such as 24h")
 	}

@@ -26,10 +26,10 @@ const (
 	journalForgets = time.Hour
 )
 
-// dispatch starts the journal and then the loops that send. While database and
+// runDispatcher starts the journal and then the loops that send. While database and
 // journal do not agree nothing is sent: the question is shown until an
 // administrator has answered it, or until both agree.
-func (s *server) dispatch(ctx context.Context) error {
+func (s *server) runDispatcher(ctx context.Context) error {
 	said := ""
 	for ctx.Err() == nil {
 		q, err := s.journal.Start(ctx, time.Now().UnixMilli())

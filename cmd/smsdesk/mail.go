@@ -21,7 +21,7 @@ type mailFlags struct {
 	SMTPPasswordFile string `name:"smtp-password-file" type:"path" help:"File with the mail server password." env:"SMSDESK_SMTP_PASSWORD_FILE"`
 }
 
-func (f mailFlags) check() (bad faults) {
+func (f mailFlags) check() (bad flagErrors) {
 	if f.SMTP == "" {
 		return nil
 	}

@@ -62,10 +62,10 @@ const (
 	exitUsage = 2
 )
 
-// faults lists everything that is wrong with a configuration.
-type faults []string
+// flagErrors lists everything that is wrong with a configuration.
+type flagErrors []string
 
-func (f faults) Error() string { return strings.Join(f, "\n") }
+func (f flagErrors) Error() string { return strings.Join(f, "\n") }
 
 func run(args []string, stdout, stderr io.Writer) int {
 	var c command
@@ -87,7 +87,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	e := env{storage: storage.Config{Data: c.Data, Database: c.Database}, log: newLog(stderr, c.LogFormat), out: stdout,
 		logs: c.Journal}
 	err = parsed.Run(e)
-	var bad faults
+	var bad flagErrors
 	switch {
 	case err == nil:
 		return exitOK
@@ -110,8 +110,8 @@ func newLog(w io.Writer, format string) *slog.Logger {
 }
 
 // check lists the faults that every command shares.
-func (e env) check() faults {
-	var bad faults
+func (e env) check() flagErrors {
+	var bad flagErrors
 	if strings.TrimSpace(e.storage.Data) == "" {
 		bad = append(bad, "--data must not be empty")
 	} else if info, err := os.Stat(e.storage.Data); err == nil && !info.IsDir() {
@@ -125,16 +125,17 @@ func (e env) check() faults {
 
 // open checks the flags and opens the database for one command; in an empty
 // folder it makes a desk. private are folders of its flags.
-func (e env) open(ctx context.Context, bad faults, private ...string) (*storage.DB, error) {
+func (e env) open(ctx context.Context, bad flagErrors, private ...string) (*storage.DB, error) {
 	return e.openBy(ctx, storage.Open, bad, private...)
 }
 
 // openExisting is open for a command that has nothing to do in a new desk.
-func (e env) openExisting(ctx context.Context, bad faults) (*storage.DB, error) {
+func (e env) openExisting(ctx context.Context, bad flagErrors) (*storage.DB, error) {
 	return e.openBy(ctx, storage.OpenExisting, bad)
 }
 
-func (e env) openBy(ctx context.Context, open func(context.Context, storage.Config) (*storage.DB, error), bad faults,
+func (e env) openBy(ctx context.Context, open func(context.Context,
+	storage.Config) (*storage.DB, error), bad flagErrors,
 	private ...string) (*storage.DB, error) {
 	if bad = append(e.check(), bad...); len(bad) > 0 {
 		return nil, bad

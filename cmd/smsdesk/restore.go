@@ -43,7 +43,7 @@ func (c restoreCommand) Run(ctx context.Context, e env) error {
 	if c.Identity != "" {
 		raw, err := os.ReadFile(c.Identity)
 		if err != nil {
-			return faults{"--identity: " + err.Error()}
+			return flagErrors{"--identity: " + err.Error()}
 		}
 		identity = string(raw)
 	}

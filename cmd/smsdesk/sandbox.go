@@ -57,8 +57,8 @@ func (c sandboxCommand) Run(ctx context.Context, e env) error {
 	return errors.Join(work.Wait(), s.Close())
 }
 
-func (c sandboxCommand) config(e env) (sandbox.Config, faults) {
-	var bad faults
+func (c sandboxCommand) config(e env) (sandbox.Config, flagErrors) {
+	var bad flagErrors
 	location, err := time.LoadLocation(c.Timezone)
 	if err != nil {
 		bad = append(bad, fmt.Sprintf("--timezone: %q is not a time zone, for example Africa/Lagos", c.Timezone))

@@ -48,7 +48,7 @@ const stopCalls = 90 * time.Second
 // Run serves until it is told to stop; then it stops claiming, lets calls in
 // flight finish, drains the inbox and closes.
 func (c serveCommand) Run(ctx context.Context, e env) (err error) {
-	c, bad := c.complete()
+	c, bad := c.normalize()
 	if bad = append(e.check(), bad...); len(bad) > 0 {
 		return bad
 	}
@@ -68,9 +68,9 @@ func (c serveCommand) Run(ctx context.Context, e env) (err error) {
 	return s.run(ctx)
 }
 
-// complete fills in what follows from the rest and lists what is wrong.
-func (c serveCommand) complete() (serveCommand, faults) {
-	var bad faults
+// normalize fills in what follows from the rest and lists what is wrong.
+func (c serveCommand) normalize() (serveCommand, flagErrors) {
+	var bad flagErrors
 	for _, l := range []struct{ flag, addr string }{{"--listen", c.Listen}, {"--callback-listen", c.CallbackListen}} {
 		if l.addr == "" {
 			continue
@@ -225,7 +225,7 @@ func (s *server) build(ctx context.Context) error {
 		return err
 	}
 	s.closers = append(s.closers, spool.Close)
-	s.sessions = session.New(s.db, spool, gateway.NewWebhook(s.onlyHere()).Ask, s.desk.People, s.feed, s.log, wall)
+	s.sessions = session.New(s.db, spool, gateway.NewWebhook(s.isLocalOnly()).Ask, s.desk.People, s.feed, s.log, wall)
 	s.phone = sandbox.NewPhone()
 	s.dispatcher = workers.NewDispatcher(s.db, s.journal, sending, s.feed, s.CallsInFlight, s.log, wall)
 	s.scheduler = workers.NewScheduler(workers.SchedulerConfig{Store: s.db, Orders: s.desk.Campaigns, Clocks: s.accounts,
@@ -338,7 +338,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.keepTokens(loopCtx); return nil })
 	last.Go(func() error { s.sessions.Store(lastCtx); return nil })
 	last.Go(func() error { s.sessions.Run(lastCtx); return nil })
-	loops.Go(func() error { return s.fail(unlessStopped(loopCtx, s.importer.Run(loopCtx))) })
+	loops.Go(func() error { return s.fail(ignoreIfStopped(loopCtx, s.importer.Run(loopCtx))) })
 	loops.Go(func() error { s.reconciler.MatchReports(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.QueryStatuses(loopCtx); return nil })
 	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
@@ -346,7 +346,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.backups.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepLogs(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
-	loops.Go(func() error { return s.fail(unlessStopped(loopCtx, s.dispatch(loopCtx))) })
+	loops.Go(func() error { return s.fail(ignoreIfStopped(loopCtx, s.runDispatcher(loopCtx))) })
 	s.warn()
 	s.welcome(ctx)
 
@@ -357,7 +357,7 @@ func (s *server) run(ctx context.Context) error {
 	case err = <-s.failed:
 	}
 	stopLoops()
-	err = errors.Join(err, within(stopCalls, loops.Wait))
+	err = errors.Join(err, withTimeout(stopCalls, loops.Wait))
 	close(s.stopping)
 	// The last beat is taken while callbacks are still answered.
 	stopBeats()
@@ -376,15 +376,15 @@ func unlessClosed(err error) error {
 	return err
 }
 
-// unlessStopped forgets the error of work that was told to stop in its middle.
-func unlessStopped(ctx context.Context, err error) error {
+// ignoreIfStopped forgets the error of work that was told to stop in its middle.
+func ignoreIfStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
-func within(most time.Duration, wait func() error) error {
+func withTimeout(most time.Duration, wait func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- wait() }()
 	select {
@@ -397,7 +397,7 @@ func within(most time.Duration, wait func() error) error {
 
 // warn says what will not work although nothing is wrong with the flags.
 func (s *server) warn() {
-	if strings.HasPrefix(s.PublicURL, "http:") && !s.onlyHere() {
+	if strings.HasPrefix(s.PublicURL, "http:") && !s.isLocalOnly() {
 		s.log.Warn(
 			"forms only work over https from other machines: put a TLS reverse proxy in front and set --public-url to its https URL")
 	}

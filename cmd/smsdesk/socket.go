@@ -56,8 +56,8 @@ const (
 // serveUntil serves until ctx ends. Then nobody is let in any more, and who was
 // let in before is answered: a report on its way must not be lost.
 func serveUntil(ctx context.Context, server *http.Server, listener net.Listener) error {
-	guests := guests{open: map[net.Conn]http.ConnState{}}
-	server.ConnState = guests.note
+	guests := openConns{open: map[net.Conn]http.ConnState{}}
+	server.ConnState = guests.track
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	select {
@@ -81,14 +81,14 @@ func serveUntil(ctx context.Context, server *http.Server, listener net.Listener)
 	return nil
 }
 
-// guests are the connections of a server that wait for an answer, or have not
+// openConns are the connections of a server that wait for an answer, or have not
 // asked yet.
-type guests struct {
+type openConns struct {
 	mu   sync.Mutex
 	open map[net.Conn]http.ConnState
 }
 
-func (g *guests) note(c net.Conn, state http.ConnState) {
+func (g *openConns) track(c net.Conn, state http.ConnState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if state == http.StateNew || state == http.StateActive {
@@ -99,9 +99,9 @@ func (g *guests) note(c net.Conn, state http.ConnState) {
 }
 
 // wait returns when nobody waits for an answer, or when ctx ends.
-func (g *guests) wait(ctx context.Context) {
+func (g *openConns) wait(ctx context.Context) {
 	silent := time.Now().Add(stopSilent)
-	for ctx.Err() == nil && g.any(time.Now().Before(silent)) {
+	for ctx.Err() == nil && g.active(time.Now().Before(silent)) {
 		select {
 		case <-ctx.Done():
 		case <-time.After(5 * time.Millisecond):
@@ -109,7 +109,7 @@ func (g *guests) wait(ctx context.Context) {
 	}
 }
 
-func (g *guests) any(silentToo bool) bool {
+func (g *openConns) active(silentToo bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, state := range g.open {

@@ -33,7 +33,7 @@ func (c tokenAdd) Run(ctx context.Context, e env) error {
 	defer func() { _ = db.Close() }()
 	owner, _, err := db.UserByEmail(ctx, strings.ToLower(strings.TrimSpace(c.User)))
 	if errors.Is(err, sms.ErrNotFound) {
-		return faults{fmt.Sprintf("--user: no user with the email address %q", c.User)}
+		return flagErrors{fmt.Sprintf("--user: no user with the email address %q", c.User)}
 	}
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (c tokenRevoke) Run(ctx context.Context, e env) error {
 	defer func() { _ = db.Close() }()
 	t, err := e.desk(db).RevokeToken(ctx, desk.Operator(), c.ID)
 	if errors.Is(err, sms.ErrNotFound) {
-		return faults{fmt.Sprintf("--id: no token with ID %d", c.ID)}
+		return flagErrors{fmt.Sprintf("--id: no token with ID %d", c.ID)}
 	}
 	if err != nil {
 		return err

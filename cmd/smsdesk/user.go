@@ -31,7 +31,7 @@ type userAdd struct {
 
 // Run adds a person; it works before, beside and after serve.
 func (c userAdd) Run(ctx context.Context, e env) error {
-	var bad faults
+	var bad flagErrors
 	role, ok := sms.ParseRole(c.Role)
 	if !ok {
 		bad = append(bad, fmt.Sprintf("--role: %q must be viewer, sender, approver, manager or administrator", c.Role))
@@ -104,7 +104,7 @@ func sentences(err error) error {
 	if !ok {
 		return err
 	}
-	var list faults
+	var list flagErrors
 	for field, sentence := range bad {
 		list = append(list, "--"+strings.ReplaceAll(field, "_", "-")+": "+sentence)
 	}

@@ -34,8 +34,8 @@ func (s *server) press(ctx context.Context, account int64, p ussd.PhoneInput) (u
 		End:  h.End, Problem: h.Problem}, err
 }
 
-// onlyHere says that the desk is reached from this machine alone.
-func (s *server) onlyHere() bool {
+// isLocalOnly says that the desk is reached from this machine alone.
+func (s *server) isLocalOnly() bool {
 	u, err := url.Parse(s.PublicURL)
 	return err == nil && sms.Loopback(u.Hostname())
 }

@@ -31,10 +31,10 @@ type API struct {
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
-	pace     *pace // of programs
-	uploads  seats // for what programs send
+	pace     *tokenLimiter // of programs
+	uploads  semaphore     // for what programs send
 	stopping <-chan struct{}
-	keys     *keys // Idempotency-Keys in work
+	keys     *keyLock // Idempotency-Keys in work
 	id       func(ctx context.Context) string
 	spool    string // the folder for what programs send, until it is a list
 }
@@ -60,7 +60,7 @@ type Config struct {
 func New(c Config) *API {
 	return &API{store: c.Ask, desk: c.Do, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
 		pace:    newPace(),
-		uploads: make(seats, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
+		uploads: make(semaphore, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
 }
 
 // A body that is no list may have bodyMost bytes and take bodyTime.
@@ -118,16 +118,16 @@ const Path = "/api/v1"
 
 // Handler answers one request of one program, or returns an error, of
 // which handleProgram alone makes problem details.
-type Handler func(w http.ResponseWriter, r *http.Request, p program) error
+type Handler func(w http.ResponseWriter, r *http.Request, p apiCaller) error
 
-// program is who asks: the token, and the person as whom it acts.
-type program struct {
+// apiCaller is who asks: the token, and the person as whom it acts.
+type apiCaller struct {
 	token sms.Token
 	user  sms.User
 }
 
 // masked says that this person sees phone numbers only in part.
-func (p program) masked() bool { return !p.user.Role.AtLeast(sms.Sender) }
+func (p apiCaller) masked() bool { return !p.user.Role.AtLeast(sms.Sender) }
 
 // Handle is the one way from an address for programs to its handler: who
 // is it, may they, not too often, answer.
@@ -159,7 +159,7 @@ func (s *API) Handle(pattern string, least sms.Role, stream bool, do Handler) ht
 	})
 }
 
-func (s *API) failProgram(w http.ResponseWriter, r *http.Request, who program, pattern string, err error) {
+func (s *API) failProgram(w http.ResponseWriter, r *http.Request, who apiCaller, pattern string, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
@@ -183,17 +183,17 @@ func (s *API) failProgram(w http.ResponseWriter, r *http.Request, who program, p
 }
 
 // programOf finds the program behind a request's token.
-func (s *API) programOf(r *http.Request) (program, error) {
+func (s *API) programOf(r *http.Request) (apiCaller, error) {
 	scheme, secret, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return program{}, newProblem(http.StatusUnauthorized, "Send a token in the Authorization header: Bearer <token>")
+		return apiCaller{}, newProblem(http.StatusUnauthorized, "Send a token in the Authorization header: Bearer <token>")
 	}
 	t, err := s.desk.UseToken(r.Context(), strings.TrimSpace(secret))
 	if errors.Is(err, sms.ErrNotFound) {
-		return program{}, newProblem(http.StatusUnauthorized,
+		return apiCaller{}, newProblem(http.StatusUnauthorized,
 			"Token is unknown or revoked, or its user can no longer sign in")
 	}
-	return program{t, t.User}, err
+	return apiCaller{t, t.User}, err
 }
 
 // writeJSON writes a whole answer or nothing of it.
@@ -269,9 +269,9 @@ func cursorAfter(more bool, last int64) *string {
 	return &text
 }
 
-// pace slows a program down that asks faster than a person could read, and
+// tokenLimiter slows a program down that asks faster than a person could read, and
 // refuses one that asks faster still.
-type pace struct {
+type tokenLimiter struct {
 	mu sync.Mutex
 	by map[int64]*rate.Limiter
 }
@@ -282,9 +282,9 @@ const (
 	paceWait  = 5 * time.Second // the most that a request waits for its turn
 )
 
-func newPace() *pace { return &pace{by: map[int64]*rate.Limiter{}} }
+func newPace() *tokenLimiter { return &tokenLimiter{by: map[int64]*rate.Limiter{}} }
 
-func (p *pace) of(token int64) *rate.Limiter {
+func (p *tokenLimiter) of(token int64) *rate.Limiter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.by[token] == nil {
@@ -293,7 +293,7 @@ func (p *pace) of(token int64) *rate.Limiter {
 	return p.by[token]
 }
 
-func (p *pace) wait(ctx context.Context, token int64) error {
+func (p *tokenLimiter) wait(ctx context.Context, token int64) error {
 	turn := p.of(token).Reserve()
 	delay := turn.Delay()
 	if delay > paceWait {

@@ -130,7 +130,7 @@ func (s *API) countCampaign(ctx context.Context, id int64) (sms.CampaignCount, s
 	return c, a, err
 }
 
-func (s *API) PublishImport(w http.ResponseWriter, r *http.Request, _ program) error {
+func (s *API) PublishImport(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
 	c, a, err := s.programCampaign(r)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *API) PublishImport(w http.ResponseWriter, r *http.Request, _ program) e
 }
 
 // ListCampaigns lists campaigns from the newest on.
-func (s *API) ListCampaigns(w http.ResponseWriter, r *http.Request, _ program) error {
+func (s *API) ListCampaigns(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
 	p, err := readPage(r)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (s *API) stateProblem(ctx context.Context, id int64) error {
 
 // Send starts a draft, or schedules it where it was made with a time. Asking
 // again gives the campaign as it is, as long as it is on its way.
-func (s *API) Send(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) Send(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	mayRepeat := saysMayRepeat(r)
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
 		_, err := s.startFor(ctx, p, c, a, mayRepeat)
@@ -232,7 +232,7 @@ func saysMayRepeat(r *http.Request) bool {
 
 // startFor gives the order to send. What asks a person is not asked; where the
 // account wants a second person's yes, that is asked for.
-func (s *API) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Account,
+func (s *API) startFor(ctx context.Context, p apiCaller, c sms.Campaign, a sms.Account,
 	mayRepeat bool) (sms.Campaign, error) {
 	if c.Waits() && c.Approval.AskedBy == p.user.ID {
 		return c, nil
@@ -262,7 +262,7 @@ func (s *API) startFor(ctx context.Context, p program, c sms.Campaign, a sms.Acc
 }
 
 // Stop keeps back what has not left.
-func (s *API) Stop(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) Stop(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
 		if c.State == sms.CampaignStopped {
 			return nil
@@ -274,7 +274,7 @@ func (s *API) Stop(w http.ResponseWriter, r *http.Request, p program) error {
 
 // Continue lets a campaign go on, and its account where smsdesk paused that;
 // for the account a stronger role is needed.
-func (s *API) Continue(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) Continue(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	mayRepeat := saysMayRepeat(r)
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
 		if c.State != sms.CampaignRunning && !c.MayContinue() {
@@ -294,7 +294,7 @@ func (s *API) Continue(w http.ResponseWriter, r *http.Request, p program) error 
 }
 
 // Cancel gives up what has not been sent, for good.
-func (s *API) Cancel(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) Cancel(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
 		_, err := s.desk.CancelCampaign(ctx, p.user, c.ID)
 		return err

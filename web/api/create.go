@@ -37,8 +37,8 @@ const (
 	apiFileName = "API.csv"
 )
 
-// received is an order as it came: what is asked for, and the list.
-type received struct {
+// createRequest is an order as it came: what is asked for, and the list.
+type createRequest struct {
 	order campaignOrder
 	list  io.Reader
 	size  int64
@@ -49,7 +49,7 @@ type received struct {
 }
 
 // listField is the field that a fault of the list belongs to.
-func (c received) listField() string {
+func (c createRequest) listField() string {
 	if c.rows == nil {
 		return "file"
 	}
@@ -58,7 +58,7 @@ func (c received) listField() string {
 
 // Create makes a campaign of a list. It is answered when the campaign is
 // there; the list goes the way of one that a person uploads.
-func (s *API) Create(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) Create(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	key, err := idempotencyKey(r)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 }
 
 // receive reads the whole body. done lets go of what it is kept in.
-func (s *API) receive(w http.ResponseWriter, r *http.Request) (got received, done func(), err error) {
+func (s *API) receive(w http.ResponseWriter, r *http.Request) (got createRequest, done func(), err error) {
 	done = func() {}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	form := kind == "multipart/form-data"
@@ -138,18 +138,18 @@ func (s *API) receive(w http.ResponseWriter, r *http.Request) (got received, don
 		err = got.fromJSON(r, to)
 	}
 	if err == nil {
-		err = got.seal(to)
+		err = got.finish(to)
 	}
 	return got, done, err
 }
 
-func (c *received) fromForm(r *http.Request, to *spool, limit int64) error {
+func (c *createRequest) fromForm(r *http.Request, to *tempFile, limit int64) error {
 	o, err := readFormOrder(r, to, limit)
 	c.order, c.list, c.size, c.file = o.campaignOrder, to.body(), to.size, o.file
 	return err
 }
 
-func (c *received) fromJSON(r *http.Request, to *spool) (err error) {
+func (c *createRequest) fromJSON(r *http.Request, to *tempFile) (err error) {
 	c.rows, c.file = newRowWriter(to), apiFileName
 	if c.order, err = readJSONOrder(r.Body, c.rows); err != nil {
 		return err
@@ -158,8 +158,8 @@ func (c *received) fromJSON(r *http.Request, to *spool) (err error) {
 	return err
 }
 
-// seal says what exactly is asked for, in one sum.
-func (c *received) seal(to *spool) error {
+// finish says what exactly is asked for, in one sum.
+func (c *createRequest) finish(to *tempFile) error {
 	asked, err := json.Marshal(c.order)
 	if err != nil {
 		return fmt.Errorf("sum up a request: %w", err)
@@ -172,12 +172,12 @@ func (c *received) seal(to *spool) error {
 
 // createOnce makes the campaign, or finds it where the same was asked for
 // before under the same key.
-func (s *API) createOnce(ctx context.Context, p program, c received) (int64, error) {
+func (s *API) createOnce(ctx context.Context, p apiCaller, c createRequest) (int64, error) {
 	if c.key == "" {
 		return s.create(ctx, p, c, desk.NewToken())
 	}
 	name := strconv.FormatInt(p.token.ID, 10) + " " + c.key
-	free, err := s.keys.hold(ctx, name, keyWait)
+	free, err := s.keys.lock(ctx, name, keyWait)
 	if err != nil {
 		return 0, err
 	}
@@ -212,7 +212,7 @@ func refusal(err error) bool { return apiProblem(err).Status < http.StatusIntern
 
 // create takes the list through all its steps. Each of them may have been done
 // before by a request that was cut off.
-func (s *API) create(ctx context.Context, p program, c received, token string) (int64, error) {
+func (s *API) create(ctx context.Context, p apiCaller, c createRequest, token string) (int64, error) {
 	account, err := s.accountFor(ctx, c.order.Account)
 	if err != nil {
 		return 0, err
@@ -251,7 +251,7 @@ func (s *API) create(ctx context.Context, p program, c received, token string) (
 
 // mayRepeatMade refuses an order to send before anything is made of it, where
 // some may get the messages twice and the program has not heard of that.
-func (s *API) mayRepeatMade(ctx context.Context, p program, a sms.Account, o campaignOrder) error {
+func (s *API) mayRepeatMade(ctx context.Context, p apiCaller, a sms.Account, o campaignOrder) error {
 	if !o.Send {
 		return nil
 	}
@@ -274,7 +274,7 @@ func (s *API) accountFor(ctx context.Context, name string) (sms.Account, error) 
 }
 
 // commonText is the text of the order or of its template.
-func (s *API) commonText(ctx context.Context, p program, a sms.Account, o campaignOrder) (string, error) {
+func (s *API) commonText(ctx context.Context, p apiCaller, a sms.Account, o campaignOrder) (string, error) {
 	switch {
 	case o.Template == "":
 		return o.Text, nil
@@ -285,7 +285,8 @@ func (s *API) commonText(ctx context.Context, p program, a sms.Account, o campai
 	return t.Text, err
 }
 
-func (s *API) takeList(ctx context.Context, p program, a sms.Account, c received, token string) (sms.List, error) {
+func (s *API) takeList(ctx context.Context, p apiCaller, a sms.Account, c createRequest,
+	token string) (sms.List, error) {
 	o := lists.UploadOrder{AccountID: a.ID, FileName: c.file, Token: token, Size: c.size}
 	if c.rows != nil {
 		o.Reading = c.rows.reading()
@@ -295,7 +296,7 @@ func (s *API) takeList(ctx context.Context, p program, a sms.Account, c received
 }
 
 // fault gives what is wrong with the list the name that it has in the request.
-func (c received) fault(err error) error {
+func (c createRequest) fault(err error) error {
 	bad, _ := errors.AsType[sms.Invalid](err)
 	if bad["file"] == "" {
 		return err
@@ -308,7 +309,7 @@ func (c received) fault(err error) error {
 
 // workOff waits until a campaign is made of the list, and decides on the way
 // what a person would.
-func (s *API) workOff(ctx context.Context, p program, a sms.Account, c received, l sms.List,
+func (s *API) workOff(ctx context.Context, p apiCaller, a sms.Account, c createRequest, l sms.List,
 	text string) (sms.List, error) {
 	news := s.feed.Subscribe(feed.List(l.UID))
 	defer news.Close()
@@ -356,7 +357,7 @@ func (s *API) awaitList(ctx context.Context, news *feed.Listener) error {
 }
 
 // check orders the list to be checked.
-func (s *API) check(ctx context.Context, p program, a sms.Account, c received, l sms.List, text string) error {
+func (s *API) check(ctx context.Context, p apiCaller, a sms.Account, c createRequest, l sms.List, text string) error {
 	o, err := s.listOrder(ctx, p, a, c, l, text)
 	if err != nil {
 		return err
@@ -366,7 +367,7 @@ func (s *API) check(ctx context.Context, p program, a sms.Account, c received, l
 }
 
 // listOrder says which column is what.
-func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c received, l sms.List,
+func (s *API) listOrder(ctx context.Context, p apiCaller, a sms.Account, c createRequest, l sms.List,
 	text string) (sms.ListOrder, error) {
 	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1,
 		Message: -1, Fields: map[string]int{}}
@@ -391,7 +392,7 @@ func (s *API) listOrder(ctx context.Context, p program, a sms.Account, c receive
 
 // fileColumns finds the columns of a file by their names and contents alone:
 // what a person chose for such files before must not change what a program gets.
-func (s *API) fileColumns(ctx context.Context, p program, l sms.List, o *sms.ListOrder) error {
+func (s *API) fileColumns(ctx context.Context, p apiCaller, l sms.List, o *sms.ListOrder) error {
 	_, profile, err := s.lists.ListProfile(ctx, p.user, l.UID)
 	if err != nil {
 		return err
@@ -418,7 +419,7 @@ func nameOf(text string, now time.Time) string {
 
 // decide has a campaign made of a checked list, unless it has bad rows that are
 // not to be skipped.
-func (s *API) decide(ctx context.Context, p program, c received, l sms.List) error {
+func (s *API) decide(ctx context.Context, p apiCaller, c createRequest, l sms.List) error {
 	if bad := l.Tally.Bad(); bad > 0 && !c.order.SkipBad || l.Tally.Good == 0 {
 		return s.badRows(ctx, l, bad)
 	}
@@ -449,7 +450,7 @@ func (s *API) badRows(ctx context.Context, l sms.List, bad int64) error {
 
 // startMade gives the orders that came with a campaign. One that is not a draft
 // any more has had them.
-func (s *API) startMade(ctx context.Context, p program, a sms.Account, o campaignOrder, id int64) error {
+func (s *API) startMade(ctx context.Context, p apiCaller, a sms.Account, o campaignOrder, id int64) error {
 	c, err := s.store.Campaign(ctx, id)
 	if err != nil || !c.MayStart() || !o.Send && o.ScheduleAt == 0 {
 		return err
@@ -465,16 +466,16 @@ func (s *API) startMade(ctx context.Context, p program, a sms.Account, o campaig
 	return err
 }
 
-// keys are names that one request at a time may hold.
-type keys struct {
+// keyLock are names that one request at a time may hold.
+type keyLock struct {
 	mu   sync.Mutex
 	held map[string]chan struct{} // closed when it is free
 }
 
-func newKeys() *keys { return &keys{held: map[string]chan struct{}{}} }
+func newKeys() *keyLock { return &keyLock{held: map[string]chan struct{}{}} }
 
-// hold waits until nobody holds the name. free gives it back.
-func (k *keys) hold(ctx context.Context, name string, most time.Duration) (free func(), err error) {
+// lock waits until nobody holds the name. free gives it back.
+func (k *keyLock) lock(ctx context.Context, name string, most time.Duration) (free func(), err error) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	for {
@@ -504,10 +505,10 @@ func (k *keys) hold(ctx context.Context, name string, most time.Duration) (free 
 	}
 }
 
-// seats bound how many do something at once.
-type seats chan struct{}
+// semaphore bound how many do something at once.
+type semaphore chan struct{}
 
-func (s seats) enter(ctx context.Context) error {
+func (s semaphore) enter(ctx context.Context) error {
 	select {
 	case s <- struct{}{}:
 		return nil
@@ -516,4 +517,4 @@ func (s seats) enter(ctx context.Context) error {
 	}
 }
 
-func (s seats) leave() { <-s }
+func (s semaphore) leave() { <-s }

@@ -25,7 +25,7 @@ const (
 )
 
 // readFormOrder reads a form part by part; the file goes into the spool.
-func readFormOrder(r *http.Request, to *spool, most int64) (formOrder, error) {
+func readFormOrder(r *http.Request, to *tempFile, most int64) (formOrder, error) {
 	var o formOrder
 	parts, err := r.MultipartReader()
 	if err != nil {

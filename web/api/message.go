@@ -82,7 +82,7 @@ func messageForm(m sms.Message, word string, masked bool) Message {
 }
 
 // ListMessages lists a campaign's messages in the order of its rows.
-func (s *API) ListMessages(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) ListMessages(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	id, err := apiID(r)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func messageFilterOf(r *http.Request) (states []sms.State, status sms.Status, er
 	return states, status, nil
 }
 
-func (s *API) ShowMessage(w http.ResponseWriter, r *http.Request, p program) error {
+func (s *API) ShowMessage(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	id, err := apiID(r)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ const fieldsMost = 500
 // rowWriter writes a program's rows as the list that a person would upload, so
 // that both are checked and sent in one way. It is for one goroutine.
 type rowWriter struct {
-	spool  *spool
+	spool  *tempFile
 	out    *bufio.Writer
 	first  []string       // the first row: it is written last, as wide as the widest
 	fields map[string]int // column by sms.PlaceholderKey
@@ -42,7 +42,7 @@ type rowWriter struct {
 	line   bytes.Buffer
 }
 
-func newRowWriter(s *spool) *rowWriter {
+func newRowWriter(s *tempFile) *rowWriter {
 	return &rowWriter{spool: s, out: bufio.NewWriterSize(s, 64<<10), fields: map[string]int{}}
 }
 

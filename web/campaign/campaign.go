@@ -81,7 +81,7 @@ func (s *campaigns) campaignPage(r *http.Request, v *page.Visit) (p views.Campai
 	if err != nil {
 		return p, err
 	}
-	p = views.CampaignPage{Outlook: s.Outlook(v, a), Campaign: c, Tally: tally, Account: a,
+	p = views.CampaignPage{Formatter: s.Formatter(v, a), Campaign: c, Tally: tally, Account: a,
 		CanSend: v.User.Role.AtLeast(sms.Sender), CanFix: v.User.Role.AtLeast(sms.Manager)}
 	if p.Records, err = s.recordNotes(r.Context(), c); err != nil {
 		return p, err
@@ -113,12 +113,12 @@ func (s *campaigns) showCampaign(w http.ResponseWriter, r *http.Request, v *page
 	return s.Render(w, r, page.Status(r, p.Search.Bad), views.CampaignShow(f, p))
 }
 
-func (s *campaigns) campaignFrame(v *page.Visit, p views.CampaignPage) views.Frame {
+func (s *campaigns) campaignFrame(v *page.Visit, p views.CampaignPage) views.PageFrame {
 	c, a := p.Campaign, p.Account
 	f := page.About(v.LiveFrame(c.Name, "campaigns", feed.Campaign(c.ID), feed.Account(a.ID)), v, a)
 	f.Crumbs = []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}}
 	// The page says the same about its own account, and keeps it true.
-	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Band) bool {
+	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Banner) bool {
 		return b.ID == "account-paused" && a.ID == v.Account.ID
 	})
 	return f

@@ -75,7 +75,7 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	case again > 0:
 		err = s.prefill(r, v, &p, again, false)
 	default:
-		err = s.offerDraft(r, v, &p)
+		err = s.showUnsentDraft(r, v, &p)
 	}
 	if err != nil {
 		return err
@@ -159,9 +159,9 @@ func (s *drafts) prefill(r *http.Request, v *page.Visit, p *views.ComposePage, i
 	return nil
 }
 
-// offerDraft finds what this person wrote and did not send: the browser's own
+// showUnsentDraft finds what this person wrote and did not send: the browser's own
 // way back does not keep a form.
-func (s *drafts) offerDraft(r *http.Request, v *page.Visit, p *views.ComposePage) error {
+func (s *drafts) showUnsentDraft(r *http.Request, v *page.Visit, p *views.ComposePage) error {
 	rows, _, err := s.store.Campaigns(r.Context(),
 		sms.CampaignFilter{AccountID: v.Account.ID, States: []sms.CampaignState{sms.CampaignDraft}, Limit: 10})
 	for _, row := range rows {

@@ -84,7 +84,7 @@ func (s *confirms) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) e
 func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign,
 	a sms.Account) (views.ConfirmPage, error) {
 	ctx, f := r.Context(), r.PostForm
-	p := views.ConfirmPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a,
+	p := views.ConfirmPage{Formatter: s.Formatter(v, a), Campaign: c, Account: a,
 		Mine:     c.CreatedBy == v.User.ID && a.ID == v.Account.ID,
 		Repeated: int(min(page.Number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "" || c.SendAgain,
 		Typed: page.FirstLetters(f.Get("typed"), 40), Name: c.Name,
@@ -189,7 +189,7 @@ const measuredMost = 10_000
 func (s *confirms) preview(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
 	bad sms.Invalid) (views.Preview, error) {
 	ctx := r.Context()
-	p := views.Preview{Outlook: s.Outlook(v, a), Campaign: c, Count: c.Recipients}
+	p := views.Preview{Formatter: s.Formatter(v, a), Campaign: c, Count: c.Recipients}
 	m, err := s.previewed(r, c)
 	if err != nil {
 		return p, err
@@ -247,7 +247,7 @@ func (s *confirms) previewed(r *http.Request, c sms.Campaign) (sms.Message, erro
 
 func (s *confirms) testForm(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
 	bad sms.Invalid) (views.TestForm, error) {
-	t := views.TestForm{Token: desk.NewToken(), Number: views.Outlook{Country: a.Country}.Phone(v.User.TestNumber),
+	t := views.TestForm{Token: desk.NewToken(), Number: views.Formatter{Country: a.Country}.Phone(v.User.TestNumber),
 		Error: bad["test_number"]}
 	if t.Error != "" {
 		t.Number = page.FirstLetters(r.PostForm.Get("test_number"), 100)
@@ -359,10 +359,10 @@ func (s *confirms) startLater(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if err != nil {
 		return err
 	}
-	promised, sure := promisedTime(r.PostForm.Get("sure"), at, p.When, s.Now())
+	promised, sure := agreedTime(r.PostForm.Get("sure"), at, p.When, s.Now())
 	if !sure {
 		p.Chosen = &at
-		if err := s.askTyped(r, &p, c, a); err != nil {
+		if err := s.askForCount(r, &p, c, a); err != nil {
 			return err
 		}
 		return s.showSchedule(w, r, v, a, p, nil)
@@ -383,9 +383,9 @@ func (s *confirms) later(c sms.Campaign, p views.SchedulePage) func(context.Cont
 	return s.desk.ScheduleCampaign
 }
 
-// promisedTime is the time that the button named, if that is still what the
+// agreedTime is the time that the button named, if that is still what the
 // choice means: an hour from now is another minute when the button is pressed.
-func promisedTime(sure string, at sms.Schedule, when string, now time.Time) (sms.Schedule, bool) {
+func agreedTime(sure string, at sms.Schedule, when string, now time.Time) (sms.Schedule, bool) {
 	said := page.Number(sure)
 	if said == at.At {
 		return at, true
@@ -397,8 +397,8 @@ func promisedTime(sure string, at sms.Schedule, when string, now time.Time) (sms
 	return sms.ScheduleAt(time.UnixMilli(said).In(at.Time().Location())), true
 }
 
-// askTyped lets the page for a time ask for the number of recipients too.
-func (s *confirms) askTyped(r *http.Request, p *views.SchedulePage, c sms.Campaign, a sms.Account) error {
+// askForCount lets the page for a time ask for the number of recipients too.
+func (s *confirms) askForCount(r *http.Request, p *views.SchedulePage, c sms.Campaign, a sms.Account) error {
 	if !c.MayStart() || c.GroupID != "" {
 		return nil
 	}

@@ -21,7 +21,7 @@ func (s *uploads) ImportForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 
 func (s *uploads) showImport(w http.ResponseWriter, r *http.Request, v *page.Visit, status int, bad sms.Invalid) error {
 	ctx, a := r.Context(), v.Account
-	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, Errors: bad,
+	p := views.UploadPage{Formatter: s.Formatter(v, a), NoAccount: a.ID == 0, Errors: bad,
 		Example: [][]string{{"Phone", "Name", "Town", "Paid", "Tags"},
 			{"08030000101", "Ada Obi", "Ibadan", "no", "Parents"}, {"08030000102", "Bola Ade", "Lagos", "yes", "Parents, Board"}}}
 	if p.NoAccount && v.User.Role.AtLeast(sms.Administrator) {
@@ -45,7 +45,8 @@ func (s *uploads) showImport(w http.ResponseWriter, r *http.Request, v *page.Vis
 // importPage is the form as the desk proposes it.
 func (s *uploads) importPage(r *http.Request, v *page.Visit, l sms.List,
 	a sms.Account) (views.ContactImportPage, error) {
-	p := views.ContactImportPage{ListMessagePage: views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order},
+	p := views.ContactImportPage{ListMessagePage: views.ListMessagePage{Formatter: s.Formatter(v, a), List: l,
+		Order: l.Order},
 		Fields: l.Order.Fields, Tags: l.Order.Fixed[sms.KeyTag]}
 	_, profile, err := s.lists.ListProfile(r.Context(), v.User, l.UID)
 	if err == nil {
@@ -85,7 +86,7 @@ func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	if busy(l) || l.State == sms.ListMade || l.Purpose != sms.ForContacts {
-		return s.goOn(w, r, l)
+		return s.redirectToList(w, r, l)
 	}
 	p, err := s.importPage(r, v, l, a)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Vi
 		if err != nil && !errors.Is(err, sms.ErrConflict) {
 			return err
 		}
-		return s.goOn(w, r, fresh)
+		return s.redirectToList(w, r, fresh)
 	}
 	chooseColumns(&p, form)
 	l, err = s.lists.CheckList(r.Context(), v.User, l.UID, page.Number(form.Get("version")), p.Order)
@@ -115,7 +116,7 @@ func (s *uploads) ImportCheck(w http.ResponseWriter, r *http.Request, v *page.Vi
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err
 	}
-	return s.goOn(w, r, l)
+	return s.redirectToList(w, r, l)
 }
 
 // chooseColumns puts what a person chose into the page and its order.

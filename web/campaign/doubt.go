@@ -68,7 +68,7 @@ func (s *doubts) doubtNews(r *http.Request, v *page.Visit, c sms.Campaign, a sms
 		return views.DoubtPage{}, err
 	}
 	q := r.URL.Query()
-	p := views.DoubtPage{Outlook: s.Outlook(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision),
+	p := views.DoubtPage{Formatter: s.Formatter(v, a), Campaign: c, Waiting: tally.Tile(sms.TileDecision),
 		WaitedBefore: page.Number(q.Get("waited")), HintedBefore: page.Number(q.Get("hinted"))}
 	p.Hinted, err = s.store.HintedDoubts(r.Context(), c.ID)
 	p.Live = doubtRefresh(c, p.WaitedBefore, p.HintedBefore)
@@ -88,7 +88,7 @@ func (s *doubts) showDoubt(w http.ResponseWriter, r *http.Request, v *page.Visit
 	if err != nil {
 		return err
 	}
-	p.Outlook, p.Campaign, p.Waiting, p.WaitedBefore = news.Outlook, c, news.Waiting, news.Waiting
+	p.Formatter, p.Campaign, p.Waiting, p.WaitedBefore = news.Formatter, c, news.Waiting, news.Waiting
 	p.Hinted, p.HintedBefore = news.Hinted, news.Hinted
 	p.CanDecide, p.Me, p.ReadAt = v.User.Role.AtLeast(sms.Manager), v.User.ID, s.Now().UnixMilli()
 	after, more := page.Number(r.FormValue("after")), false
@@ -208,7 +208,7 @@ const namedAgain = 5
 
 func (s *doubts) againPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
 	list []sms.DecisionItem) (views.DoubtAgainPage, error) {
-	p := views.DoubtAgainPage{Outlook: s.Outlook(v, a), Campaign: c}
+	p := views.DoubtAgainPage{Formatter: s.Formatter(v, a), Campaign: c}
 	own, others := map[int64]bool{}, 0
 	for _, x := range list {
 		own[x.Message] = true

@@ -66,7 +66,7 @@ func (s *campaigns) List(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 func (s *campaigns) listFilter(r *http.Request, v *page.Visit) (views.CampaignListPage, sms.CampaignFilter, error) {
 	q := r.URL.Query()
 	word := func(name string, most int) string { return page.FirstLetters(strings.TrimSpace(q.Get(name)), most) }
-	p := views.CampaignListPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, Tab: q.Get("state"),
+	p := views.CampaignListPage{Formatter: s.Formatter(v, v.Account), Account: v.Account, Tab: q.Get("state"),
 		Name: word("name", page.NameMost), SenderID: word("sender", 40),
 		Person: page.Number(q.Get("person")), From: word("from", 40), To: word("to", 40),
 		CanSend: v.User.Role.AtLeast(sms.Sender)}
@@ -137,7 +137,7 @@ func listLive(account int64, ids []int64, paused bool) views.Refresh {
 
 // campaignRows renews rows of the list that are on screen.
 func (s *campaigns) campaignRows(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	p := views.CampaignListPage{Outlook: s.Outlook(v, v.Account), Account: v.Account}
+	p := views.CampaignListPage{Formatter: s.Formatter(v, v.Account), Account: v.Account}
 	for _, id := range page.Numbers(r.URL.Query().Get("rows")) {
 		c, err := s.store.Campaign(r.Context(), id)
 		if errors.Is(err, sms.ErrNotFound) || err == nil && c.AccountID != v.Account.ID {

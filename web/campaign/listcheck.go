@@ -33,7 +33,7 @@ func (s *uploads) ListCheck(w http.ResponseWriter, r *http.Request, v *page.Visi
 func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account,
 	status int, bad sms.Invalid) error {
 	path := views.ListPath(l.UID, "/check")
-	p := views.ListCheckPage{Outlook: s.Outlook(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
+	p := views.ListCheckPage{Formatter: s.Formatter(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
 	p.Live = views.Refresh{ID: "list-live", URL: path}
 	if busy(l) {
 		f := page.About(v.LiveFrame(p.Title(), listNav(l), feed.List(l.UID)), v, a)
@@ -152,7 +152,7 @@ func (s *uploads) ListMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 	case err != nil:
 		return err
 	}
-	return s.goOn(w, r, after)
+	return s.redirectToList(w, r, after)
 }
 
 // ListHidden reads the hidden rows too and checks all of them again.
@@ -165,7 +165,7 @@ func (s *uploads) ListHidden(w http.ResponseWriter, r *http.Request, v *page.Vis
 	reading.Hidden = true
 	read, err := s.lists.ReadList(r.Context(), v.User, l.UID, reading)
 	if errors.Is(err, sms.ErrConflict) {
-		return s.goOn(w, r, l)
+		return s.redirectToList(w, r, l)
 	}
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (s *uploads) ListHidden(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if err != nil {
 		return err
 	}
-	return s.goOn(w, r, checked)
+	return s.redirectToList(w, r, checked)
 }
 
 // ListBack answers addresses that only take forms.

@@ -44,7 +44,7 @@ func (s *uploads) ListMessageForm(w http.ResponseWriter, r *http.Request, v *pag
 func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
 	a sms.Account) (views.ListMessagePage, lists.Profile, error) {
 	ctx := r.Context()
-	p := views.ListMessagePage{Outlook: s.Outlook(v, a), List: l, Order: l.Order, MaxParts: max(a.MaxParts, 1)}
+	p := views.ListMessagePage{Formatter: s.Formatter(v, a), List: l, Order: l.Order, MaxParts: max(a.MaxParts, 1)}
 	_, profile, err := s.lists.ListProfile(ctx, v.User, l.UID)
 	if err != nil {
 		return p, profile, err
@@ -203,7 +203,7 @@ func (s *uploads) fillFirst(r *http.Request, v *page.Visit, p *views.ListMessage
 		Missing: missing}
 	for i, run := range strings.Split(text, sign) {
 		if run != "" {
-			p.Filled.Runs = append(p.Filled.Runs, views.Run{Text: run, Filled: i%2 == 1})
+			p.Filled.Runs = append(p.Filled.Runs, views.TextSpan{Text: run, Filled: i%2 == 1})
 		}
 	}
 	return nil
@@ -240,7 +240,7 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	if busy(l) || l.State == sms.ListMade || l.Purpose == sms.ForContacts {
-		return s.goOn(w, r, l)
+		return s.redirectToList(w, r, l)
 	}
 	p, profile, err := s.listMessagePage(r, v, l, a)
 	if err != nil {
@@ -270,7 +270,7 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 	case err != nil && !errors.Is(err, sms.ErrConflict):
 		return err
 	}
-	return s.goOn(w, r, l)
+	return s.redirectToList(w, r, l)
 }
 
 // listTemplate puts a template's text into the form.
@@ -299,7 +299,7 @@ func (s *uploads) listRead(w http.ResponseWriter, r *http.Request, v *page.Visit
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)
 	}
 	if errors.Is(err, sms.ErrConflict) {
-		return s.goOn(w, r, l)
+		return s.redirectToList(w, r, l)
 	}
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ func (s *messages) message(r *http.Request, v *page.Visit) (p views.MessagePage,
 		return p, a, err
 	}
 	p.Reports, err = s.store.MessageReports(ctx, id)
-	p.Outlook = s.Outlook(v, a)
+	p.Formatter = s.Formatter(v, a)
 	p.Retention = retention
 	if err != nil || p.Message.Number == "" {
 		return p, a, err

@@ -52,7 +52,8 @@ const (
 // by what changes them; of messages it looks at the latest failed ones only,
 // and not when it renews itself.
 func (s *overviews) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	p := views.OverviewPage{Outlook: s.Outlook(v, v.Account), Account: v.Account, CanSend: v.User.Role.AtLeast(sms.Sender),
+	p := views.OverviewPage{Formatter: s.Formatter(v, v.Account), Account: v.Account,
+		CanSend:  v.User.Role.AtLeast(sms.Sender),
 		CanSetUp: v.User.Role.AtLeast(sms.Administrator)}
 	id := v.Account.ID
 	var topics []string

@@ -52,7 +52,7 @@ func (s *campaigns) showAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if p.Earlier, err = s.store.Resends(r.Context(), c.ID); err != nil {
 		return err
 	}
-	p.Outlook, p.Campaign = s.Outlook(v, a), c
+	p.Formatter, p.Campaign = s.Formatter(v, a), c
 	f := page.About(v.Frame("Send again", "campaigns"), v, a)
 	f.Crumbs, f.Error = campaignCrumbs(c), len(p.Bad) > 0
 	return s.Render(w, r, page.Status(r, p.Bad), views.AgainForm(f, p))

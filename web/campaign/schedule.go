@@ -12,7 +12,7 @@ import (
 // schedulePage is the question with nothing chosen yet: tomorrow at nine, or
 // the time that the campaign has.
 func (s *confirms) schedulePage(r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account) views.SchedulePage {
-	p := views.SchedulePage{Outlook: s.Outlook(v, a), Campaign: c, Zone: a.Location(), When: views.WhenTomorrow,
+	p := views.SchedulePage{Formatter: s.Formatter(v, a), Campaign: c, Zone: a.Location(), When: views.WhenTomorrow,
 		Again: r.PostForm.Get("again") != "" || c.SendAgain}
 	if c.MayReschedule() {
 		at := c.Schedule().Time().In(p.Zone)
@@ -117,7 +117,7 @@ func (s *confirms) ScheduleSave(w http.ResponseWriter, r *http.Request, v *page.
 	case bad != nil:
 		if bad["time"] == "" {
 			p.Chosen = &at
-			if err := s.askTyped(r, &p, c, a); err != nil {
+			if err := s.askForCount(r, &p, c, a); err != nil {
 				return err
 			}
 		}
@@ -137,7 +137,7 @@ func (s *confirms) ScheduleCancelForm(w http.ResponseWriter, r *http.Request, v 
 	f := page.About(v.Frame("Cancel the schedule?", "campaigns"), v, a)
 	f.Crumbs = campaignCrumbs(c)
 	return s.Render(w, r, http.StatusOK, views.CancelSchedule(f,
-		views.CampaignPage{Outlook: s.Outlook(v, a), Campaign: c, Account: a}))
+		views.CampaignPage{Formatter: s.Formatter(v, a), Campaign: c, Account: a}))
 }
 
 func (s *confirms) ScheduleCancel(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

@@ -77,7 +77,7 @@ func (s *messages) SearchBack(w http.ResponseWriter, r *http.Request, _ *page.Vi
 // searchPage reads the filters of an address or a form. Nothing is older than
 // the months that are kept findable.
 func (s *messages) searchPage(v *page.Visit, q url.Values) (views.SearchPage, sms.MessageSearch) {
-	p := views.SearchPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0,
+	p := views.SearchPage{Formatter: s.Formatter(v, v.Account), NoAccount: v.Account.ID == 0,
 		CanSend: v.User.Role.AtLeast(sms.Sender),
 		From:    q.Get("from"), To: q.Get("to"), Campaign: page.Number(q.Get("campaign"))}
 	if t := sms.Tile(q.Get("tile")); slices.Contains(sms.Tiles(), t) {

@@ -95,8 +95,8 @@ func (s *uploads) settled(ctx context.Context, l sms.List) (sms.List, error) {
 	}
 }
 
-// goOn leads to where a list is once the Importer had its moment.
-func (s *uploads) goOn(w http.ResponseWriter, r *http.Request, l sms.List) error {
+// redirectToList leads to where a list is once the Importer had its moment.
+func (s *uploads) redirectToList(w http.ResponseWriter, r *http.Request, l sms.List) error {
 	l, err := s.settled(r.Context(), l)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *uploads) UploadForm(w http.ResponseWriter, r *http.Request, v *page.Vis
 func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, replaces string, status int,
 	bad sms.Invalid) error {
 	ctx, a := r.Context(), v.Account
-	p := views.UploadPage{Outlook: s.Outlook(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad,
+	p := views.UploadPage{Formatter: s.Formatter(v, a), NoAccount: a.ID == 0, For: replaces, Errors: bad,
 		Example: lists.ExampleRows([]string{"name", "date"})}
 	if p.NoAccount && v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
@@ -139,9 +139,9 @@ func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Vis
 	return s.Render(w, r, status, views.Upload(f, p))
 }
 
-// parcel is what a form with a file brings; the file itself is still to be
+// uploadForm is what a form with a file brings; the file itself is still to be
 // read.
-type parcel struct {
+type uploadForm struct {
 	token, account, replaces string
 	purpose                  sms.ListPurpose
 	size                     int64 // as the page's script measured it, 0: not known
@@ -171,8 +171,8 @@ const (
 )
 
 // openParcel reads a form up to its file. The small fields stand before it.
-func openParcel(r *http.Request) (parcel, error) {
-	var p parcel
+func openParcel(r *http.Request) (uploadForm, error) {
+	var p uploadForm
 	reader, err := r.MultipartReader()
 	if errors.Is(err, http.ErrNotMultipart) {
 		return p, nil
@@ -214,7 +214,7 @@ func openParcel(r *http.Request) (parcel, error) {
 
 // key makes the form's token good for one file: pressed twice it is one list,
 // with another file it is another.
-func (p parcel) key(length int64) string {
+func (p uploadForm) key(length int64) string {
 	if p.token == "" {
 		return ""
 	}
@@ -265,7 +265,7 @@ func (s *uploads) receiveList(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return s.afterUpload(w, r, v, p, l)
 }
 
-func (s *uploads) takeIn(r *http.Request, v *page.Visit, p parcel) (sms.List, error) {
+func (s *uploads) takeIn(r *http.Request, v *page.Visit, p uploadForm) (sms.List, error) {
 	most, err := s.uploadMost(r.Context())
 	if err != nil {
 		return sms.List{}, err
@@ -297,7 +297,7 @@ func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 
 // afterUpload asks for the message, unless the file takes the place of another
 // one and fits its message as it is.
-func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, p parcel, l sms.List) error {
+func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, p uploadForm, l sms.List) error {
 	if p.replaces == "" || l.State != sms.ListUploaded {
 		return page.Redirect(w, r, views.ListNext(l))
 	}
@@ -309,7 +309,7 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Vi
 	case err != nil:
 		return err
 	}
-	return s.goOn(w, r, checked)
+	return s.redirectToList(w, r, checked)
 }
 
 // UploadExample is a file to begin from, with the columns that a text needs.

@@ -22,8 +22,8 @@ import (
 // returns an error, of which handle alone makes a page.
 type Handler func(w http.ResponseWriter, r *http.Request, v *Visit) error
 
-// errAnswered says that nothing is left to do.
-var errAnswered = errors.New("answered")
+// errHandled says that nothing is left to do.
+var errHandled = errors.New("answered")
 
 // handle is the one way from an address to its handler: who is it, may they,
 // what did they send, answer; and whatever goes wrong becomes a page here.
@@ -46,7 +46,7 @@ func (s *Site) handle(rt Route) http.Handler {
 		default:
 			err = rt.Do(w, r, v)
 		}
-		if err != nil && !errors.Is(err, errAnswered) {
+		if err != nil && !errors.Is(err, errHandled) {
 			s.fail(w, r, v, rt, err)
 		}
 	})
@@ -62,7 +62,7 @@ func (s *Site) admit(w http.ResponseWriter, r *http.Request, v *Visit, rt Route)
 		}
 		if !staffed {
 			Redirect(w, r, views.SetupPath)
-			return errAnswered
+			return errHandled
 		}
 	}
 	switch {
@@ -92,23 +92,23 @@ func (s *Site) HasAdministrator(ctx context.Context) (bool, error) {
 func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *Visit, rt Route) error {
 	if rt.Pattern == views.LivePath {
 		http.Error(w, "signed out", http.StatusUnauthorized)
-		return errAnswered
+		return errHandled
 	}
 	// The page, not the fragment, and never an address that only takes forms.
 	next := r.URL.RequestURI()
 	if IsFragment(r) {
-		if next = currentPage(r); next == "" && s.opens(r.URL.Path) {
+		if next = currentPage(r); next == "" && s.pageExists(r.URL.Path) {
 			next = r.URL.Path
 		}
-		if kept := s.keepTyped(r, v, rt); kept != "" {
+		if kept := s.saveForm(r, v, rt); kept != "" {
 			next = kept
 		}
 	} else if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		next = ""
-		if s.opens(r.URL.Path) {
+		if s.pageExists(r.URL.Path) {
 			next = r.URL.Path
 		}
-		if kept := s.keepTyped(r, v, rt); kept != "" {
+		if kept := s.saveForm(r, v, rt); kept != "" {
 			next = kept
 		}
 	}
@@ -121,16 +121,16 @@ func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *Visit, rt
 	if IsFragment(r) {
 		w.Header().Set("HX-Redirect", to)
 		http.Error(w, "signed out", http.StatusUnauthorized)
-		return errAnswered
+		return errHandled
 	}
 	Redirect(w, r, to)
-	return errAnswered
+	return errHandled
 }
 
-// keepTyped keeps a message whose session ended while it was written, and
+// saveForm keeps a message whose session ended while it was written, and
 // returns the address that shows it again. Only a session that was real and
 // has timed out earns this: strangers must not fill the memory.
-func (s *Site) keepTyped(r *http.Request, v *Visit, rt Route) string {
+func (s *Site) saveForm(r *http.Request, v *Visit, rt Route) string {
 	page := rt.Keeps
 	if page == rt.Pattern {
 		page = r.URL.Path
@@ -328,13 +328,13 @@ func (s *Site) Page(rt Route) http.Handler {
 		most = uploadMost
 	}
 	if rt.Stream {
-		return Private(patient(s.cross.Handler(h)))
+		return Private(slowBody(s.cross.Handler(h)))
 	}
-	return Private(s.limited(most, s.cross.Handler(h)))
+	return Private(s.limitBody(most, s.cross.Handler(h)))
 }
 
-// opens says that a page can be opened at this path.
-func (s *Site) opens(path string) bool {
+// pageExists says that a page can be opened at this path.
+func (s *Site) pageExists(path string) bool {
 	return s.pages.Match(chi.NewRouteContext(), http.MethodGet, path)
 }
 

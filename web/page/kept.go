@@ -37,11 +37,11 @@ func searchKey(v *Visit, word string) string {
 	return strconv.FormatInt(v.User.ID, 10) + " " + word
 }
 
-// slips hold what a browser is shown exactly once after a form, such as an
+// oneTimeValues hold what a browser is shown exactly once after a form, such as an
 // invitation's address, or a message that was typed when the session ended:
 // they are stored nowhere else, and an address that is loaded again must not
 // make another.
-type slips struct {
+type oneTimeValues struct {
 	life time.Duration
 	mu   sync.Mutex
 	held map[[32]byte]slip
@@ -54,10 +54,12 @@ type slip struct {
 
 const slipsCap = 1000
 
-func newSlips(life time.Duration) *slips { return &slips{life: life, held: map[[32]byte]slip{}} }
+func newSlips(life time.Duration) *oneTimeValues {
+	return &oneTimeValues{life: life, held: map[[32]byte]slip{}}
+}
 
 // Put keeps a text for whoever knows the secret.
-func (s *slips) Put(secret, text string, now time.Time) {
+func (s *oneTimeValues) Put(secret, text string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, held := range s.held {
@@ -69,7 +71,7 @@ func (s *slips) Put(secret, text string, now time.Time) {
 }
 
 // look reads a slip and leaves it where it is.
-func (s *slips) look(secret string, now time.Time) string {
+func (s *oneTimeValues) look(secret string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held := s.held[sha256.Sum256([]byte(secret))]
@@ -80,7 +82,7 @@ func (s *slips) look(secret string, now time.Time) string {
 }
 
 // Take reads a slip and forgets it.
-func (s *slips) Take(secret string, now time.Time) string {
+func (s *oneTimeValues) Take(secret string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sha256.Sum256([]byte(secret))

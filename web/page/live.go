@@ -35,15 +35,15 @@ type Live struct {
 	Recheck    time.Duration // how often a stream's session is looked at again
 }
 
-// streams counts the open ones.
-type streams struct {
+// streamLimiter counts the open ones.
+type streamLimiter struct {
 	Live
 	mu  sync.Mutex
 	all int
 	of  map[string]int // by session
 }
 
-func newStreams(l Live) *streams {
+func newStreams(l Live) *streamLimiter {
 	usual := Live{PerSession: streamsPerSession, InAll: streamsInAll, KeepAlive: 15 * time.Second, Recheck: time.Minute}
 	if l.PerSession > 0 {
 		usual.PerSession = l.PerSession
@@ -57,7 +57,7 @@ func newStreams(l Live) *streams {
 	if l.Recheck > 0 {
 		usual.Recheck = l.Recheck
 	}
-	return &streams{Live: usual, of: map[string]int{}}
+	return &streamLimiter{Live: usual, of: map[string]int{}}
 }
 
 // Streams is how many live pages are open.
@@ -67,7 +67,7 @@ func (s *Site) Streams() int {
 	return s.streams.all
 }
 
-func (s *streams) enter(session string) bool {
+func (s *streamLimiter) enter(session string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all >= s.InAll || s.of[session] >= s.PerSession {
@@ -79,13 +79,13 @@ func (s *streams) enter(session string) bool {
 }
 
 // rest is the time between two nudges of one page.
-func (s *streams) rest() time.Duration {
+func (s *streamLimiter) rest() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return max(nudgeEvery, time.Duration(s.all)*nudgeShare)
 }
 
-func (s *streams) leave(session string) {
+func (s *streamLimiter) leave(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all--
@@ -118,7 +118,7 @@ func (s *Site) Live(w http.ResponseWriter, r *http.Request, v *Visit) error {
 	w.WriteHeader(http.StatusOK)
 	out := eventWriter{w: w, control: http.NewResponseController(w)}
 	// The server's own limits are for requests that end.
-	if !possible(out.control.SetReadDeadline(time.Time{})) || !out.events(topics) {
+	if !okOrUnsupported(out.control.SetReadDeadline(time.Time{})) || !out.events(topics) {
 		return nil
 	}
 	s.stream(r, v, listener, out)
@@ -192,14 +192,14 @@ func (e eventWriter) events(names []string) bool {
 func (e eventWriter) comment() bool { return e.write([]byte(": keep-alive\n\n")) }
 
 func (e eventWriter) write(b []byte) bool {
-	if !possible(e.control.SetWriteDeadline(time.Now().Add(writeDeadline))) {
+	if !okOrUnsupported(e.control.SetWriteDeadline(time.Now().Add(writeDeadline))) {
 		return false
 	}
 	if _, err := e.w.Write(b); err != nil {
 		return false
 	}
-	return e.control.Flush() == nil && possible(e.control.SetWriteDeadline(time.Time{}))
+	return e.control.Flush() == nil && okOrUnsupported(e.control.SetWriteDeadline(time.Time{}))
 }
 
-// possible says that a deadline was set, or that this connection has none.
-func possible(err error) bool { return err == nil || errors.Is(err, http.ErrNotSupported) }
+// okOrUnsupported says that a deadline was set, or that this connection has none.
+func okOrUnsupported(err error) bool { return err == nil || errors.Is(err, http.ErrNotSupported) }

@@ -158,9 +158,9 @@ func Private(next http.Handler) http.Handler {
 	})
 }
 
-// limited refuses a body that is too large, before it is read where its size
+// limitBody refuses a body that is too large, before it is read where its size
 // is told and while it is read where it is not.
-func (s *Site) limited(most int64, next http.Handler) http.Handler {
+func (s *Site) limitBody(most int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > most {
 			w.Header().Set("Connection", "close")
@@ -176,9 +176,9 @@ func (s *Site) limited(most int64, next http.Handler) http.Handler {
 	})
 }
 
-// patient lets a body take as long as it wants while it keeps coming. How much
+// slowBody lets a body take as long as it wants while it keeps coming. How much
 // of it there may be, its handler says.
-func patient(next http.Handler) http.Handler {
+func slowBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != http.NoBody {
 			r.Body = &patientBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
@@ -202,7 +202,7 @@ func (b *patientBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-func (s *Site) denyCross(w http.ResponseWriter, r *http.Request) {
+func (s *Site) rejectCrossOrigin(w http.ResponseWriter, r *http.Request) {
 	s.Log.Warn("form from another site refused", "id", RequestID(r.Context()), "method", r.Method)
 	s.ShowProblem(w, r, s.Stranger(r), views.Problem{
 		Status: http.StatusForbidden, Title: "This form was sent from another site",

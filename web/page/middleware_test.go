@@ -11,7 +11,7 @@ import (
 // A slow line may take longer than a form, as long as it goes on.
 func TestPatienceMovesWithTheBody(t *testing.T) {
 	var deadlines []time.Time
-	h := patient(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := slowBody(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b := r.Body.(*patientBody)
 		for range 3 {
 			b.until = b.until.Add(-FormTime)

@@ -30,7 +30,7 @@ func (s *Site) Backups(ctx context.Context, v *Visit) (views.Backups, error) {
 	if err != nil {
 		return views.Backups{}, err
 	}
-	b := views.Backups{Outlook: s.Outlook(v, v.Account)}
+	b := views.Backups{Formatter: s.Formatter(v, v.Account)}
 	if b.Last, err = health.ReadBackup(set); err != nil {
 		return b, err
 	}
@@ -45,40 +45,40 @@ func (s *Site) Backups(ctx context.Context, v *Visit) (views.Backups, error) {
 
 // balanceBands are what people should know of the balance, whatever page they
 // are on: that it is low, and the latest alarm that nobody has seen to.
-func (v *Visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]views.Band, error) {
+func (v *Visit) balanceBands(ctx context.Context, balances []sms.Balance) ([]views.Banner, error) {
 	settings, err := v.site.store.RecordSettings(ctx, v.Account.ID)
 	if err != nil {
 		return nil, err
 	}
-	var bands []views.Band
+	var bands []views.Banner
 	more := views.Link{Text: "View balance", Href: views.BalancePath}
 	if b := sms.ForMessages(balances); b != nil && b.Below(settings.WarnBelow) {
-		bands = append(bands, views.Band{ID: "balance-low", Tone: views.ToneWarn,
+		bands = append(bands, views.Banner{ID: "balance-low", Tone: views.ToneWarn,
 			Text: views.LowBalance(v.Account, *b, settings.WarnBelow), Link: more})
 	}
 	alarms, err := v.site.store.Alarms(ctx, v.Account.ID)
 	for _, a := range alarms {
 		if a.Kind != sms.AlarmLow {
-			return append(bands, views.Band{ID: "balance-alarm", Tone: views.ToneWarn, Text: a.Sentence(v.Account.Location()) +
+			return append(bands, views.Banner{ID: "balance-alarm", Tone: views.ToneWarn, Text: a.Sentence(v.Account.Location()) +
 				".", Link: more}), err
 		}
 	}
 	return bands, err
 }
 
-// Outlook is for whom a page about an account's things is made.
-func (s *Site) Outlook(v *Visit, a sms.Account) views.Outlook {
-	return views.Outlook{Now: s.Now().In(a.Location()), Country: a.Country, Masked: !v.User.Role.AtLeast(sms.Sender)}
+// Formatter is for whom a page about an account's things is made.
+func (s *Site) Formatter(v *Visit, a sms.Account) views.Formatter {
+	return views.Formatter{Now: s.Now().In(a.Location()), Country: a.Country, Masked: !v.User.Role.AtLeast(sms.Sender)}
 }
 
 // About fits a frame to a thing that may belong to another account than the
 // chosen one: what is said about test mode must be true of the thing.
-func About(f views.Frame, v *Visit, a sms.Account) views.Frame {
+func About(f views.PageFrame, v *Visit, a sms.Account) views.PageFrame {
 	if a.ID == v.Account.ID {
 		return f
 	}
 	f.Account.Test = a.Test
-	f.Bands = append(f.Bands, views.Band{ID: "other-account", Tone: views.ToneWarn,
+	f.Bands = append(f.Bands, views.Banner{ID: "other-account", Tone: views.ToneWarn,
 		Text: "This belongs to another account, " + a.Name + ". You are using " + v.Account.Name +
 			". Switch account to see it."})
 	return f
@@ -97,7 +97,7 @@ func (s *Site) DecisionHref(ctx context.Context, account int64) (string, error) 
 // RecordPage is what the pages about the chosen account's records have in common.
 func (s *Site) RecordPage(v *Visit, kind sms.RecordKind, bad sms.Invalid) (views.RecordPage, error) {
 	ctx, a := v.R.Context(), v.Account
-	p := views.RecordPage{Outlook: s.Outlook(v, a), Account: a.Name, NoAccount: a.ID == 0, Bad: bad,
+	p := views.RecordPage{Formatter: s.Formatter(v, a), Account: a.Name, NoAccount: a.ID == 0, Bad: bad,
 		MaySend: v.User.Role.AtLeast(sms.Sender), MayManage: v.User.Role.AtLeast(sms.Manager)}
 	reading, err := s.store.Reading(ctx, a.ID, kind)
 	if err != nil {

@@ -22,13 +22,13 @@ const (
 	shareTime = 10 * time.Second
 )
 
-// shares lets pages that show the same thing renew it together: of one fragment
+// renderGroup lets pages that show the same thing renew it together: of one fragment
 // at most one rendering runs and one waits, however many pages ask. A page joins
 // only a rendering that has not begun, so nobody gets what is older than the
 // change of which they heard. Nothing is kept once it is answered.
-type shares struct {
+type renderGroup struct {
 	mu sync.Mutex
-	of map[shareKey]*shareTurn
+	of map[shareKey]*renderTurn
 }
 
 // shareKey is all that a fragment depends on: its address, who may see what,
@@ -40,9 +40,9 @@ type shareKey struct {
 	own     string
 }
 
-// shareTurn is one fragment: when its last rendering began and when it ended,
+// renderTurn is one fragment: when its last rendering began and when it ended,
 // and the one that waits.
-type shareTurn struct {
+type renderTurn struct {
 	began time.Time
 	last  *shared
 	next  *shared
@@ -59,7 +59,7 @@ type shared struct {
 	err    error
 }
 
-func newShares() *shares { return &shares{of: map[shareKey]*shareTurn{}} }
+func newShares() *renderGroup { return &renderGroup{of: map[shareKey]*renderTurn{}} }
 
 // ByRole and byPerson say what a fragment depends on besides its address, the
 // role and the account. ok is false where it must be rendered for one page alone.
@@ -73,15 +73,15 @@ func ByPerson(v *Visit) (own string, ok bool) {
 	return strconv.FormatInt(v.User.ID, 10) + " " + v.Theme(), true
 }
 
-// join takes a place in the rendering that comes next; lead is for whoever has
+// joinNext takes a place in the rendering that comes next; lead is for whoever has
 // to do it, after the one in work.
-func (s *shares) join(key shareKey) (next *shared, lead func()) {
+func (s *renderGroup) joinNext(key shareKey) (next *shared, lead func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	turn := s.of[key]
 	if turn == nil {
-		s.sweep()
-		turn = &shareTurn{}
+		s.expire()
+		turn = &renderTurn{}
 		s.of[key] = turn
 	}
 	if turn.next != nil {
@@ -101,8 +101,8 @@ func (s *shares) join(key shareKey) (next *shared, lead func()) {
 	}
 }
 
-// sweep forgets fragments that nobody renews any more.
-func (s *shares) sweep() {
+// expire forgets fragments that nobody renews any more.
+func (s *renderGroup) expire() {
 	for key, turn := range s.of {
 		if turn.next == nil && time.Since(turn.began) > shareTime {
 			delete(s.of, key)
@@ -116,7 +116,7 @@ func (s *Site) share(w http.ResponseWriter, r *http.Request, v *Visit, rt Route)
 	if !ok {
 		return rt.Do(w, r, v)
 	}
-	next, lead := s.shares.join(shareKey{r.URL.RequestURI(), v.User.Role, v.Account.ID, own})
+	next, lead := s.shares.joinNext(shareKey{r.URL.RequestURI(), v.User.Role, v.Account.ID, own})
 	if lead != nil {
 		lead()
 		next.render(r, v, rt)
@@ -132,13 +132,13 @@ func (s *Site) share(w http.ResponseWriter, r *http.Request, v *Visit, rt Route)
 	return next.write(w, r)
 }
 
-var errShareBroken = errors.New("the rendering that was shared broke off")
+var errRenderFailed = errors.New("the rendering that was shared broke off")
 
 // render answers for all. Whatever becomes of it, nobody waits for ever.
 func (a *shared) render(r *http.Request, v *Visit, rt Route) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), shareTime)
 	defer cancel()
-	a.err, a.header, a.status = errShareBroken, http.Header{}, http.StatusOK
+	a.err, a.header, a.status = errRenderFailed, http.Header{}, http.StatusOK
 	defer close(a.done)
 	mine := *v
 	mine.R = r.WithContext(ctx)

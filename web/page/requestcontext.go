@@ -100,16 +100,16 @@ var navigation = []struct {
 
 // Frame is everything around a page at rest. nav is the key of the open item.
 // What it asks for and does not get is left out: a page must not fail for it.
-func (v *Visit) Frame(title, nav string) views.Frame {
-	f := views.Frame{Title: title, Path: v.path(), Theme: v.Theme(), Nav: nav}
+func (v *Visit) Frame(title, nav string) views.PageFrame {
+	f := views.PageFrame{Title: title, Path: v.path(), Theme: v.Theme(), Nav: nav}
 	if sentence := done[v.R.URL.Query().Get("done")]; sentence != "" {
-		f.Bands = append(f.Bands, views.Band{ID: "done", Tone: views.ToneOK, Text: sentence})
+		f.Bands = append(f.Bands, views.Banner{ID: "done", Tone: views.ToneOK, Text: sentence})
 	}
 	if v.User.ID == 0 {
 		return f
 	}
 	if outage := v.site.outage(); outage != "" {
-		f.Bands = append(f.Bands, views.Band{ID: "outage", Tone: views.ToneBad, Text: outage})
+		f.Bands = append(f.Bands, views.Banner{ID: "outage", Tone: views.ToneBad, Text: outage})
 	}
 	f.User = views.User{Name: v.User.Name, Email: v.User.Email, RoleName: v.User.Role.Title()}
 	f.CanSend = v.User.Role.AtLeast(sms.Sender)
@@ -142,7 +142,7 @@ func (v *Visit) usesUSSD() bool {
 // LiveFrame is frame for a page with figures that move: the page listens to
 // the topics, and its navigation, balance and connection renew themselves.
 // ?pause=1 keeps it still.
-func (v *Visit) LiveFrame(title, nav string, topics ...string) views.Frame {
+func (v *Visit) LiveFrame(title, nav string, topics ...string) views.PageFrame {
 	f := v.Frame(title, nav)
 	f.Paused = v.R.URL.Query().Get("pause") != ""
 	f.Live = topics
@@ -172,7 +172,7 @@ func accountView(a sms.Account) views.Account {
 	return views.Account{ID: strconv.FormatInt(a.ID, 10), Name: a.Name, Test: a.Test}
 }
 
-func (v *Visit) addAccount(f *views.Frame) {
+func (v *Visit) addAccount(f *views.PageFrame) {
 	ctx, a := v.R.Context(), v.Account
 	administers := v.User.Role.AtLeast(sms.Administrator)
 	if a.Test && administers {
@@ -186,7 +186,7 @@ func (v *Visit) addAccount(f *views.Frame) {
 	f.Bands = append(f.Bands, bands...)
 	question, unknown := v.site.store.Question(ctx)
 	if question != nil {
-		band := views.Band{ID: "rollback", Tone: views.ToneBad, Text: question.Sentence(a.Location()) +
+		band := views.Banner{ID: "rollback", Tone: views.ToneBad, Text: question.Sentence(a.Location()) +
 			" Nothing is sent until an administrator has answered."}
 		if administers && v.R.URL.Path != views.JournalPath {
 			band.Link = views.Link{Text: "Review and answer", Href: views.JournalPath}
@@ -195,15 +195,15 @@ func (v *Visit) addAccount(f *views.Frame) {
 	}
 	stuck, failing := v.site.store.ReadSetting(ctx, health.SettingStuck)
 	if unknown = errors.Join(unknown, failing); stuck != "" {
-		f.Bands = append(f.Bands, views.Band{ID: "journal", Tone: views.ToneBad, Text: stuck})
+		f.Bands = append(f.Bands, views.Banner{ID: "journal", Tone: views.ToneBad, Text: stuck})
 	}
 	if waits := v.site.witness(ctx, a.ID); waits != "" {
-		f.Bands = append(f.Bands, views.Band{ID: "witness", Tone: views.ToneWarn, Text: waits})
+		f.Bands = append(f.Bands, views.Banner{ID: "witness", Tone: views.ToneWarn, Text: waits})
 	}
 	logs, untold := v.logBands(ctx)
 	f.Bands = append(f.Bands, logs...)
 	if sentence := v.site.desk.ClockStanding(a).Sentence(); sentence != "" {
-		f.Bands = append(f.Bands, views.Band{ID: "clock-wrong", Tone: views.ToneBad, Text: sentence + "."})
+		f.Bands = append(f.Bands, views.Banner{ID: "clock-wrong", Tone: views.ToneBad, Text: sentence + "."})
 	}
 	decisions, failed := v.site.store.Decisions(ctx, a.ID)
 	if f.NeedDecision = int(decisions); decisions > 0 && failed == nil {
@@ -220,7 +220,7 @@ func (v *Visit) addAccount(f *views.Frame) {
 	}
 	f.Connection = Connection(a, v.site.Now())
 	if a.Pause != "" {
-		band := views.Band{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused for " + a.Name + ". " +
+		band := views.Banner{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused for " + a.Name + ". " +
 			strings.TrimSuffix(a.Pause, ".") + "."}
 		if administers {
 			band.Link = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
@@ -381,6 +381,6 @@ func (v *Visit) Theme() string {
 }
 
 // BareFrame is for the pages before a sign-in, whoever is signed in here.
-func (v *Visit) BareFrame(title string) views.Frame {
-	return views.Frame{Title: title, Path: "/", Theme: v.Theme()}
+func (v *Visit) BareFrame(title string) views.PageFrame {
+	return views.PageFrame{Title: title, Path: "/", Theme: v.Theme()}
 }

@@ -38,11 +38,11 @@ type Site struct {
 	// packed compresses a page for browsers that take that: one for all routes,
 	// since each tries its encoders when it is made.
 	packed   func(http.Handler) http.Handler
-	streams  *streams
-	shares   *shares
-	Slips    *slips
-	searches *slips // what people look for, by the word in the address
-	Typed    *slips // forms sent after the session's end, for whoever signs in again
+	streams  *streamLimiter
+	shares   *renderGroup
+	Slips    *oneTimeValues
+	searches *oneTimeValues // what people look for, by the word in the address
+	Typed    *oneTimeValues // forms sent after the session's end, for whoever signs in again
 	pages    chi.Routes
 	Backup   Backups
 	outage   func() string
@@ -133,7 +133,7 @@ func New(c Config) *Site {
 			s.Log.Error("the public address cannot be an origin", "error", err)
 		}
 	}
-	s.cross.SetDenyHandler(http.HandlerFunc(s.denyCross))
+	s.cross.SetDenyHandler(http.HandlerFunc(s.rejectCrossOrigin))
 	return s
 }
 

@@ -63,7 +63,7 @@ const (
 
 // List shows the menus of the account.
 func (s *menus) List(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	p := views.MenusPage{Outlook: s.Outlook(v, v.Account), MayEdit: v.User.Role.AtLeast(sms.Manager),
+	p := views.MenusPage{Formatter: s.Formatter(v, v.Account), MayEdit: v.User.Role.AtLeast(sms.Manager),
 		NoAccount: v.Account.ID == 0}
 	list, err := s.store.Menus(r.Context(), v.Account.ID)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *menubase) menu(r *http.Request) (ussd.Draft, sms.Account, error) {
 	return d, a, err
 }
 
-func menuFrame(v *page.Visit, a sms.Account, d ussd.Draft, title string) views.Frame {
+func menuFrame(v *page.Visit, a sms.Account, d ussd.Draft, title string) views.PageFrame {
 	f := page.About(v.Frame(title, "ussd"), v, a)
 	f.Crumbs = []views.Link{{Text: "USSD", Href: views.USSDPath}}
 	if title != d.Menu.Name {
@@ -165,7 +165,7 @@ func (s *menus) Edit(w http.ResponseWriter, r *http.Request, v *page.Visit) erro
 	if err != nil {
 		return err
 	}
-	p := views.MenuPage{Outlook: s.Outlook(v, a), Draft: d, Found: ussd.Check(d.Menu),
+	p := views.MenuPage{Formatter: s.Formatter(v, a), Draft: d, Found: ussd.Check(d.Menu),
 		MayEdit: v.User.Role.AtLeast(sms.Manager)}
 	if p.Newer, err = s.newer(r.Context(), d); err != nil {
 		return err
@@ -275,7 +275,7 @@ func (s *menus) Versions(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	if err != nil {
 		return err
 	}
-	p := views.VersionsPage{Outlook: s.Outlook(v, a), Draft: d, MayEdit: v.User.Role.AtLeast(sms.Manager)}
+	p := views.VersionsPage{Formatter: s.Formatter(v, a), Draft: d, MayEdit: v.User.Role.AtLeast(sms.Manager)}
 	if p.Versions, err = s.store.MenuVersions(r.Context(), d.ID); err != nil {
 		return err
 	}

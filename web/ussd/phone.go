@@ -40,7 +40,7 @@ func (s *menus) Simulator(w http.ResponseWriter, r *http.Request, v *page.Visit)
 }
 
 func (s *menus) phonePage(v *page.Visit, draft string) views.SimulatorPage {
-	return views.SimulatorPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, Network: "mtn",
+	return views.SimulatorPage{Formatter: s.Formatter(v, v.Account), NoAccount: v.Account.ID == 0, Network: "mtn",
 		Number: simulatorNumber, Draft: page.Number(draft)}
 }
 

@@ -61,7 +61,7 @@ func (s *callers) List(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 
 func (s *callers) showSessions(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid,
 	days string) error {
-	p := views.SessionsPage{Outlook: s.Outlook(v, v.Account), NoAccount: v.Account.ID == 0, Bad: bad, Days: days,
+	p := views.SessionsPage{Formatter: s.Formatter(v, v.Account), NoAccount: v.Account.ID == 0, Bad: bad, Days: days,
 		MayKeep: v.User.Role.AtLeast(sms.Administrator), MayExport: v.User.Role.AtLeast(sms.Sender)}
 	if kind := r.URL.Query().Get("kind"); kind == "open" || kind == "slow" {
 		p.Kind = kind
@@ -184,7 +184,7 @@ func (s *callers) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	if err != nil {
 		return err
 	}
-	p.Outlook = s.Outlook(v, a)
+	p.Formatter = s.Formatter(v, a)
 	if err := s.addMenu(r.Context(), &p); err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (s *callers) MenuAnswers(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if err != nil {
 		return err
 	}
-	p := views.AnswersPage{Outlook: s.Outlook(v, a), Draft: d, MayExport: v.User.Role.AtLeast(sms.Sender)}
+	p := views.AnswersPage{Formatter: s.Formatter(v, a), Draft: d, MayExport: v.User.Role.AtLeast(sms.Sender)}
 	drops, err := s.store.Drops(r.Context(), d.ID)
 	if err != nil {
 		return err
