@@ -328,7 +328,8 @@ func TestAListByKeyboard(t *testing.T) {
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
 	defaultSender(t, o)
-	setFaults(t, o.sandbox, `{"latency":"300ms"}`)
+	// Long enough that something is left to stop, however slow the keys are.
+	setFaults(t, o.sandbox, `{"latency":"3s"}`)
 	path, _ := clean(t, "keys.csv", 1500)
 	// Listened for from the start: the driver turns its own file dialog on while
 	// the key is already on its way, and the browser's would open now and then.
