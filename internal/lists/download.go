@@ -73,15 +73,7 @@ func (d *Downloads) DownloadCampaign(ctx context.Context, by sms.User, o Downloa
 	if err := by.May(sms.Sender, "download a campaign"); err != nil {
 		return nil, err
 	}
-	c, err := d.store.Campaign(ctx, o.Filter.CampaignID)
-	if err != nil {
-		return nil, err
-	}
-	account, err := d.store.Account(ctx, c.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	file, err := d.openOriginal(ctx, account, c)
+	c, account, file, err := d.campaign(ctx, o.Filter.CampaignID)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +113,19 @@ type uploadedList struct {
 	reader *sheet.Reader
 	row    sheet.Row
 	closer io.Closer
+}
+
+// campaign gives a campaign with its account and the opened list behind it.
+func (d *Downloads) campaign(ctx context.Context, id int64) (c sms.Campaign, a sms.Account, file *uploadedList,
+	err error) {
+	if c, err = d.store.Campaign(ctx, id); err != nil {
+		return c, a, nil, err
+	}
+	if a, err = d.store.Account(ctx, c.AccountID); err != nil {
+		return c, a, nil, err
+	}
+	file, err = d.openOriginal(ctx, a, c)
+	return c, a, file, err
 }
 
 // openOriginal opens the list behind a campaign; typed campaigns have none,

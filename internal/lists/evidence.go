@@ -34,15 +34,7 @@ func (d *Downloads) CampaignEvidence(ctx context.Context, by sms.User, id int64)
 	if err := by.May(sms.Manager, "take the evidence of a campaign"); err != nil {
 		return nil, err
 	}
-	c, err := d.store.Campaign(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	account, err := d.store.Account(ctx, c.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	file, err := d.openOriginal(ctx, account, c)
+	c, account, file, err := d.campaign(ctx, id)
 	if err != nil {
 		return nil, err
 	}
