@@ -294,7 +294,8 @@ func TestStopAndContinueAList(t *testing.T) {
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)
 	defaultSender(t, o)
-	setFaults(t, o.sandbox, `{"latency":"300ms"}`)
+	// Long enough that something is left to stop, however slow the machine is.
+	setFaults(t, o.sandbox, `{"latency":"3s"}`)
 	path, want := clean(t, "long.csv", 3000)
 	p.open("/new")
 	p.choose(path)
@@ -306,11 +307,12 @@ func TestStopAndContinueAList(t *testing.T) {
 	p.follow("Stop sending")
 	p.press("Stop sending")
 	p.sees("Stopped")
-	time.Sleep(2 * time.Second)
+	setFaults(t, o.sandbox, `{"latency":"50ms"}`)
+	time.Sleep(4 * time.Second)
 	kept := len(ledger(t, o.sandbox))
 	time.Sleep(2 * time.Second)
 	if n := len(ledger(t, o.sandbox)); n != kept || n >= 3000 {
-		t.Fatalf("%d were executed two seconds after Stop, then %d", kept, n)
+		t.Fatalf("%d were executed four seconds after Stop, then %d", kept, n)
 	}
 	t.Logf("measured: stopped after %d of 3,000 messages", kept)
 	p.picture("list-stopped")
