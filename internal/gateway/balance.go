@@ -21,16 +21,29 @@ func (c *Client) Balance(ctx context.Context) ([]sms.Balance, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := e.records()
+	list, err := e.balances()
 	if err != nil {
 		return nil, unreadable(s.status)
 	}
-	at := c.now().UnixMilli()
+	return c.readNow(list), nil
+}
+
+// balances are the entries of Data (§2.2).
+func (e envelope) balances() ([]sms.Balance, error) {
+	records, err := e.records()
 	list := make([]sms.Balance, 0, len(records))
 	for _, r := range records {
-		list = append(list, sms.Balance{PluginType: r.text("PluginType"), Credits: r.text("Credits"), ReadAt: at})
+		list = append(list, sms.Balance{PluginType: r.text("PluginType"), Credits: r.text("Credits")})
 	}
-	return list, nil
+	return list, err
+}
+
+func (c *Client) readNow(list []sms.Balance) []sms.Balance {
+	at := c.now().UnixMilli()
+	for i := range list {
+		list[i].ReadAt = at
+	}
+	return list
 }
 
 // BalanceIn reads the balance in the format "json" or "xml" and returns the
@@ -54,18 +67,21 @@ func (c *Client) BalanceIn(ctx context.Context, format string) (string, error) {
 
 // BalanceXML asks for the balance as XML (§4.1). The shape of that answer is not
 // specified: every element that holds a PluginType or a Credits counts, in
-// whatever it stands, and an answer without any is read as none. raw is what
+// whatever it stands, and an answer without any is read as none. A service that
+// answers with JSON whatever was asked for is read as such. raw is what
 // BalanceIn returns.
 func (c *Client) BalanceXML(ctx context.Context) (list []sms.Balance, raw string, err error) {
 	if raw, err = c.BalanceIn(ctx, "xml"); err != nil {
 		return nil, "", err
 	}
-	list = balancesIn(raw)
-	at := c.now().UnixMilli()
-	for i := range list {
-		list[i].ReadAt = at
+	if e, err := parseEnvelope([]byte(raw)); err == nil {
+		list, err = e.balances()
+		if err != nil {
+			return nil, "", unreadable(http.StatusOK)
+		}
+		return c.readNow(list), raw, nil
 	}
-	return list, raw, nil
+	return c.readNow(balancesIn(raw)), raw, nil
 }
 
 // balancesIn finds pairs of PluginType and Credits, as elements or attributes

@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
@@ -23,6 +26,25 @@ func TestBalancesAreFoundInAnyXML(t *testing.T) {
 	} {
 		if got := balancesIn(raw); !slices.Equal(got, want) {
 			t.Errorf("%s\nis read as %v, want %v", raw, got, want)
+		}
+	}
+}
+
+// TestTheBalanceAsXMLReadsJSON: a service may answer with JSON whatever was asked for.
+func TestTheBalanceAsXMLReadsJSON(t *testing.T) {
+	for body, want := range map[string][]sms.Balance{
+		`{"ErrorCode":0,"Data":[{"PluginType":"SMS","Credits":"₦1.00"}]}`:   {{PluginType: "SMS", Credits: "₦1.00"}},
+		`{"errorcode":"000","data":{"plugintype":"SMS","credits":"₦1.00"}}`: {{PluginType: "SMS", Credits: "₦1.00"}},
+		`<r><PluginType>SMS</PluginType><Credits>₦1.00</Credits></r>`:       {{PluginType: "SMS", Credits: "₦1.00"}},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, body) }))
+		list, raw, err := open(t, server.URL+"/v2").BalanceXML(t.Context())
+		server.Close()
+		for i := range list {
+			list[i].ReadAt = 0
+		}
+		if err != nil || raw != body || !slices.Equal(list, want) {
+			t.Errorf("%s is read as %v, %v", body, list, err)
 		}
 	}
 }

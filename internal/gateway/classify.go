@@ -123,8 +123,6 @@ func judgeEnvelope(call sms.Call, e envelope) sms.Outcome {
 		return o
 	}
 	switch {
-	case !e.exact:
-		return doubt("the fields in the provider's answer do not match its specification")
 	case e.code == "":
 		return doubt(errNoCode.Error())
 	case e.code == "000":
@@ -135,7 +133,8 @@ func judgeEnvelope(call sms.Call, e envelope) sms.Outcome {
 		if call.Kind == sms.CallGroup && len(rows) == 0 {
 			return doubt("the provider's answer lists no recipients of the group")
 		}
-		return sms.Outcome{Class: sms.ClassAnswered, Code: e.code, Description: e.description, Rows: rows}
+		return sms.Outcome{Class: sms.ClassAnswered, Code: e.code, Description: e.description,
+			Rows: attribute(call.Recipients, rows)}
 	case e.hasData():
 		return doubt(fmt.Sprintf("error code %s together with a result", e.code))
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -47,7 +49,7 @@ func TestGoldenBodies(t *testing.T) {
 		{"code null", `{"ErrorCode":null,"Data":[` + goodRow + `]}`, d},
 		{"code empty", `{"ErrorCode":"","Data":[` + goodRow + `]}`, d},
 		{"code false", `{"ErrorCode":false,"Data":[` + goodRow + `]}`, d},
-		{"code 0.0", `{"ErrorCode":0.0,"Data":[` + goodRow + `]}`, d},
+		{"code 0.0", `{"ErrorCode":0.0,"Data":[` + goodRow + `]}`, a},
 		{"code -0", `{"ErrorCode":-0,"Data":[` + goodRow + `]}`, d},
 		{"code a word", `{"ErrorCode":"Success"}`, d},
 		{"code an object", `{"ErrorCode":{"x":0},"Data":[` + goodRow + `]}`, d},
@@ -58,13 +60,20 @@ func TestGoldenBodies(t *testing.T) {
 		{"second object", goodBody + goodBody, d},
 		{"second value", goodBody + `0`, d},
 		{"trailing comma", `{"ErrorCode":0,"Data":[` + goodRow + `],}`, d},
-		{"names in other case", `{"errorCode":0,"data":[` + goodRow + `]}`, d},
-		{"data in other case", `{"ErrorCode":0,"data":[` + goodRow + `]}`, d},
-		{"refusal in other case", `{"errorcode":7,"ErrorDescription":"Invalid username or password"}`, d},
+		{"names in other case", `{"errorCode":0,"data":[` + goodRow + `]}`, a},
+		{"data in other case", `{"ErrorCode":0,"data":[` + goodRow + `]}`, a},
+		{"refusal in other case", `{"errorcode":7,"ErrorDescription":"Invalid username or password"}`, l},
+		{"refusal in other case, bare 007", `{"ERRORCODE":007,"ErrorDescription":"x"}`, l},
+		{"code 0.5", `{"ErrorCode":0.5,"Data":[` + goodRow + `]}`, d},
+		{"code 0.", `{"ErrorCode":"0.","Data":[` + goodRow + `]}`, d},
+		{"code 0e0", `{"ErrorCode":0e0,"Data":[` + goodRow + `]}`, d},
+		{"row names in other case", `{"ErrorCode":0,"Data":[{"mobilenumber":"1","messageid":"x"}]}`, a},
+		{"row repeats a name in other case", `{"ErrorCode":0,"Data":[{"MobileNumber":"1","MessageId":"x","messageId":"y"}]}`, d},
+		{"data an empty object", `{"ErrorCode":0,"Data":{}}`, a},
 		{"data missing", `{"ErrorCode":0,"ErrorDescription":"Success"}`, d},
 		{"data null", `{"ErrorCode":0,"Data":null}`, d},
 		{"data text", `{"ErrorCode":0,"Data":"sent"}`, d},
-		{"data one object", `{"ErrorCode":0,"Data":` + goodRow + `}`, d},
+		{"data one object", `{"ErrorCode":0,"Data":` + goodRow + `}`, a},
 		{"data of text", `{"ErrorCode":0,"Data":["a-1"]}`, d},
 		{"data with null", `{"ErrorCode":0,"Data":[` + goodRow + `,null]}`, d},
 		{"row says it twice", `{"ErrorCode":0,"Data":[{"MobileNumber":"1","MessageId":"x","MessageId":""}]}`, d},
@@ -191,17 +200,27 @@ func plainSuccess(body []byte, rows int) error {
 			return nil // a repaired bare code in another place; judged by the table
 		}
 	}
-	var plain map[string]json.RawMessage
-	if err := json.Unmarshal(body, &plain); err != nil {
+	var named map[string]json.RawMessage
+	if err := json.Unmarshal(body, &named); err != nil {
 		return err
 	}
-	if code := strings.Trim(strings.TrimSpace(string(plain["ErrorCode"])), `"`); strings.Trim(code, "0") != "" ||
-		code == "" {
+	plain := map[string]json.RawMessage{}
+	for name, value := range named {
+		if lower := strings.ToLower(name); plain[lower] != nil {
+			return fmt.Errorf("%q is there twice", lower)
+		}
+		plain[strings.ToLower(name)] = value
+	}
+	code := strings.Trim(strings.TrimSpace(string(plain["errorcode"])), `"`)
+	if value, err := strconv.ParseFloat(code, 64); err != nil || value != 0 {
 		return fmt.Errorf("code %q", code)
 	}
 	var data []map[string]any
-	if err := json.Unmarshal(plain["Data"], &data); err != nil || data == nil || len(data) != rows {
-		return fmt.Errorf("data %q, %d rows, %w", plain["Data"], rows, err)
+	if bytes.HasPrefix(bytes.TrimSpace(plain["data"]), []byte("{")) {
+		plain["data"] = slices.Concat([]byte("["), plain["data"], []byte("]"))
+	}
+	if err := json.Unmarshal(plain["data"], &data); err != nil || data == nil || len(data) != rows {
+		return fmt.Errorf("data %q, %d rows, %w", plain["data"], rows, err)
 	}
 	return nil
 }

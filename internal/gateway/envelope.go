@@ -24,12 +24,11 @@ type envelope struct {
 	code        string // three digits; "" when it is missing, null or not a number
 	description string
 	data        json.RawMessage
-	exact       bool // its names are spelled as specified
 }
 
 // parseEnvelope reads a body that must be one JSON object and nothing else,
-// with an ErrorCode and no name twice. A bare ErrorCode like 007, which is not
-// JSON, is repaired first.
+// with an ErrorCode and no name twice, in whatever case. A bare ErrorCode like
+// 007, which is not JSON, is repaired first.
 func parseEnvelope(body []byte) (envelope, error) {
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	if !utf8.Valid(body) {
@@ -45,14 +44,7 @@ func parseEnvelope(body []byte) (envelope, error) {
 	if r.repeated {
 		return envelope{}, errRepeated
 	}
-	e := envelope{exact: true, data: r.raw("Data"), description: r.text("ErrorDescription")}
-	for _, name := range r.names {
-		for _, want := range []string{"ErrorCode", "ErrorDescription", "Data"} {
-			if name != want && strings.EqualFold(name, want) {
-				e.exact = false
-			}
-		}
-	}
+	e := envelope{data: r.raw("Data"), description: r.text("ErrorDescription")}
 	raw := r.raw("ErrorCode")
 	if raw == nil {
 		return e, errNoCode
@@ -104,10 +96,13 @@ func (e envelope) records() ([]record, error) {
 	return out, nil
 }
 
-// rows reads Data of a send (§2.1) strictly: an array of objects.
+// rows reads Data of a send (§2.1): an array of objects, or one object where
+// there is one row.
 func (e envelope) rows() ([]sms.ResultRow, error) {
 	var list []json.RawMessage
-	if err := json.Unmarshal(e.data, &list); err != nil || list == nil {
+	if data := bytes.TrimSpace(e.data); bytes.HasPrefix(data, []byte("{")) {
+		list = []json.RawMessage{data}
+	} else if err := json.Unmarshal(e.data, &list); err != nil || list == nil {
 		return nil, errNoRows
 	}
 	rows := make([]sms.ResultRow, 0, len(list))
@@ -151,13 +146,16 @@ func resultRow(r record) (sms.ResultRow, bool) {
 }
 
 // errorCode reads a code given as number or text and writes it as §7 does,
-// with three digits. Anything but digits is no code.
+// with three digits. Anything but digits, and zeros behind a point, is no code.
 func errorCode(raw json.RawMessage) (string, bool) {
 	s := string(bytes.TrimSpace(raw))
 	if strings.HasPrefix(s, `"`) {
 		if json.Unmarshal(raw, &s) != nil {
 			return "", false
 		}
+	}
+	if whole, zeros, ok := strings.Cut(s, "."); ok && zeros != "" && strings.Trim(zeros, "0") == "" {
+		s = whole
 	}
 	if s == "" || len(s) > 9 || strings.Trim(s, "0123456789") != "" {
 		return "", false
@@ -181,7 +179,7 @@ func repairCodes(body []byte) []byte {
 			text = string(body[i:end])
 			out = append(out, body[i:end]...)
 			i = end
-		case c == ':' && (text == `"ErrorCode"` || text == `"MessageErrorCode"`):
+		case c == ':' && (strings.EqualFold(text, `"ErrorCode"`) || strings.EqualFold(text, `"MessageErrorCode"`)):
 			out = append(out, c)
 			i++
 			for i < len(body) && strings.IndexByte(" \t\r\n", body[i]) >= 0 {
