@@ -200,6 +200,14 @@ func TestBothFaults(t *testing.T) {
 		{"text 0", sandbox.Faults{CodeForm: "text7"}, sms.ClassAnswered, "000", 1},
 		{"numbers with plus", sandbox.Faults{NumberForm: "plus"}, sms.ClassAnswered, "000", 1},
 		{"numbers with zero", sandbox.Faults{NumberForm: "zero"}, sms.ClassAnswered, "000", 1},
+		{"0.0", sandbox.Faults{CodeForm: "point"}, sms.ClassAnswered, "000", 1},
+		{"rows with codes", sandbox.Faults{RowForm: "coded"}, sms.ClassAnswered, "000", 1},
+		{"rows without numbers", sandbox.Faults{RowForm: "unnumbered"}, sms.ClassAnswered, "000", 1},
+		{"masked rows", sandbox.Faults{RowForm: "masked"}, sms.ClassAnswered, "000", 1},
+		{"masked rows, numbers with zero", sandbox.Faults{RowForm: "masked", NumberForm: "zero"}, sms.ClassAnswered, "000", 1},
+		{"a row without a list", sandbox.Faults{RowForm: "object"}, sms.ClassAnswered, "000", 1},
+		{"names in lower case", sandbox.Faults{NameForm: "lower", RowForm: "coded"}, sms.ClassAnswered, "000", 1},
+		{"inactive, 8.0", sandbox.Faults{Inactive: true, CodeForm: "point"}, sms.ClassListed, "008", 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -212,6 +220,9 @@ func TestBothFaults(t *testing.T) {
 				t.Fatalf("%+v, %d executed", o, len(s.box.Ledger())-before)
 			}
 			m := sms.Settle(call.Recipients, o, "NG").Messages[0].To
+			if tt.want == sms.ClassAnswered && tt.faults.MissingRows == 0 && m != sms.Accepted {
+				t.Fatalf("the message is %s: %+v", m, o)
+			}
 			if tt.executed == 1 && m != sms.Accepted && m != sms.InDoubt || tt.executed == 0 && m == sms.Accepted {
 				t.Fatalf("the message is %s after %d executions", m, tt.executed)
 			}

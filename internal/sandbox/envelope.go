@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,7 @@ type answer struct {
 	cut    bool // the connection is reset and nothing answered
 
 	form  string   // how ErrorCode is written, one of codeForms
+	lower bool     // names in lower case
 	early []report // to be delivered before the answer is written
 }
 
@@ -127,20 +129,56 @@ func (a answer) encode() (body []byte, kind string, err error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	fmt.Fprintf(&b, `{"ErrorCode":%s,"ErrorDescription":`, codeToken(a.form, a.code))
+	fmt.Fprintf(&b, `{%s:%s,%s:`, a.name("ErrorCode"), codeToken(a.form, a.code), a.name("ErrorDescription"))
 	if err := enc.Encode(a.description); err != nil {
 		return nil, "", fmt.Errorf("encode the description: %w", err)
 	}
 	b.Truncate(b.Len() - 1)
 	if a.data != nil {
-		b.WriteString(`,"Data":`)
-		if err := enc.Encode(a.data); err != nil {
+		b.WriteString(`,` + a.name("Data") + `:`)
+		if err := enc.Encode(a.payload()); err != nil {
 			return nil, "", fmt.Errorf("encode Data: %w", err)
 		}
 		b.Truncate(b.Len() - 1)
 	}
 	b.WriteByte('}')
 	return b.Bytes(), "application/json", nil
+}
+
+func (a answer) name(specified string) string {
+	if a.lower {
+		specified = strings.ToLower(specified)
+	}
+	return strconv.Quote(specified)
+}
+
+// payload is Data with its names as the answer spells them.
+func (a answer) payload() any {
+	if !a.lower {
+		return a.data
+	}
+	raw, err := json.Marshal(a.data)
+	var plain any
+	if err != nil || json.Unmarshal(raw, &plain) != nil {
+		return a.data
+	}
+	return lowerNames(plain)
+}
+
+func lowerNames(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = lowerNames(v[i])
+		}
+	case map[string]any:
+		low := make(map[string]any, len(v))
+		for name, value := range v {
+			low[strings.ToLower(name)] = lowerNames(value)
+		}
+		return low
+	}
+	return v
 }
 
 func (a answer) encodeXML() ([]byte, error) {
@@ -157,8 +195,8 @@ func (a answer) encodeXML() ([]byte, error) {
 }
 
 // codeForms are the ways of writing ErrorCode: a number (7), three digits as text ("007"), the number as text
-// ("7"), and three bare digits (007), which is no JSON.
-var codeForms = []string{"number", "text007", "text7", "bare007"}
+// ("7"), three bare digits (007), which is no JSON, and a fraction (7.0).
+var codeForms = []string{"number", "text007", "text7", "bare007", "point"}
 
 func codeToken(form string, code int) string {
 	switch form {
@@ -168,6 +206,8 @@ func codeToken(form string, code int) string {
 		return fmt.Sprintf(`"%d"`, code)
 	case "bare007":
 		return fmt.Sprintf("%03d", code)
+	case "point":
+		return fmt.Sprintf("%d.0", code)
 	}
 	return strconv.Itoa(code)
 }

@@ -30,12 +30,31 @@ type Faults struct {
 	Duplicates              float64       // a report comes twice
 	HoldReports             bool          // reports that are due wait until this is off
 	Inactive, Unauthorized  bool          // every call is answered 008, or 010
-	CodeForm                string        // how ErrorCode is written: number (the default), text007, text7, bare007
-	// numbers in answers and reports: asked (as they were given, the default), plus (+234…), zero (0…)
+	// CodeForm is how ErrorCode is written: number (the default), text007, text7, bare007, point (7.0).
+	CodeForm string
+	// NumberForm is how numbers stand in answers and reports: asked (as they were given, the default), plus
+	// (+234…), zero (0…).
 	NumberForm string
+	// RowForm is what stands in the rows of a send: plain (the default), coded (with MessageErrorCode and
+	// MessageErrorDescription), unnumbered (no MobileNumber), masked (234803****001), object (one row without a
+	// list around it).
+	RowForm string
+	// NameForm is how the names of an answer are spelled: specified (the default) or lower.
+	NameForm string
+	// ReportForm is how reports come: get (the default, §6.1), postForm, postJSON, or postQuery with the
+	// parameters in the URL of a POST.
+	ReportForm string
+	// ReportID is how a report writes its messageId: given (the default) or upper.
+	ReportID string
 }
 
-var numberForms = []string{"asked", "plus", "zero"}
+var (
+	numberForms = []string{"asked", "plus", "zero"}
+	rowForms    = []string{"plain", "coded", "unnumbered", "masked", "object"}
+	nameForms   = []string{"specified", "lower"}
+	reportForms = []string{"get", "postForm", "postJSON", "postQuery"}
+	reportIDs   = []string{"given", "upper"}
+)
 
 // setting is one fault under the name it has on the control page, in JSON and on a command line.
 type setting struct {
@@ -67,6 +86,10 @@ func (f *Faults) settings() []setting {
 		{Name: "unauthorized", Help: "010 Unauthorized API access", Switch: &f.Unauthorized},
 		{Name: "codeForm", Help: "how ErrorCode is written", Choice: &f.CodeForm, Choices: codeForms},
 		{Name: "numberForm", Help: "numbers in answers and reports", Choice: &f.NumberForm, Choices: numberForms},
+		{Name: "rowForm", Help: "rows of a send", Choice: &f.RowForm, Choices: rowForms},
+		{Name: "nameForm", Help: "names in answers", Choice: &f.NameForm, Choices: nameForms},
+		{Name: "reportForm", Help: "how reports come", Choice: &f.ReportForm, Choices: reportForms},
+		{Name: "reportId", Help: "messageId in reports", Choice: &f.ReportID, Choices: reportIDs},
 	}
 }
 
@@ -273,7 +296,7 @@ func (d draw) after(a answer) answer {
 	if b, hit := d.instead(d.cutAfter, d.errorAfter, d.htmlAfter); hit {
 		return b
 	}
-	a.form = d.faults.CodeForm
+	a.form, a.lower = d.faults.CodeForm, d.faults.NameForm == "lower"
 	return a
 }
 

@@ -2,8 +2,11 @@ package sandbox
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/url"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +63,7 @@ func TestFaultsInPlaceOfAnAnswer(t *testing.T) {
 func TestFormsOfErrorCode(t *testing.T) {
 	v := start(t)
 	for form, want := range map[string][2]string{
-		"number": {"0", "7"}, "text007": {`"000"`, `"007"`}, "text7": {`"0"`, `"7"`}, "bare007": {"000", "007"},
+		"number": {"0", "7"}, "text007": {`"000"`, `"007"`}, "text7": {`"0"`, `"7"`}, "bare007": {"000", "007"}, "point": {"0.0", "7.0"},
 	} {
 		r, _ := v.under(`{"codeForm":"`+form+`"}`, "2348031234567")
 		if !strings.HasPrefix(r.body, `{"ErrorCode":`+want[0]+`,"ErrorDescription":"Success","Data":[`) {
@@ -112,6 +115,58 @@ func TestNumberForms(t *testing.T) {
 	}
 	if l := v.ledger(); l[1]["number"] != "2348030000009" {
 		t.Errorf("the ledger keeps the number as asked: %v", l[1])
+	}
+}
+
+func TestRowForms(t *testing.T) {
+	v := start(t)
+	for form, want := range map[string]string{
+		"plain":      `[{"MobileNumber":"2348031234567","MessageId":"ID"}]`,
+		"coded":      `[{"MobileNumber":"2348031234567","MessageId":"ID","MessageErrorCode":0,"MessageErrorDescription":"Success","Custom":""}]`,
+		"unnumbered": `[{"MessageId":"ID"}]`,
+		"masked":     `[{"MobileNumber":"234803****567","MessageId":"ID"}]`,
+		"object":     `{"MobileNumber":"2348031234567","MessageId":"ID"}`,
+	} {
+		r, executed := v.under(`{"rowForm":"`+form+`"}`, "2348031234567")
+		got := regexp.MustCompile(`[0-9a-f-]{36}`).ReplaceAllString(r.body, "ID")
+		if got != `{"ErrorCode":0,"ErrorDescription":"Success","Data":`+want+`}` || executed != 1 {
+			t.Errorf("%s: %s, %d executed", form, r.body, executed)
+		}
+	}
+	r, _ := v.under(`{"rowForm":"masked","nameForm":"lower"}`, "2348030000010")
+	if !strings.Contains(r.body, `"errorcode":0,"errordescription":"Success","data":[{`) ||
+		!strings.Contains(r.body, `"mobilenumber":"234803****010"`) || !strings.Contains(r.body, `"messageerrorcode":401`) {
+		t.Errorf("lower names: %s", r.body)
+	}
+}
+
+func TestReportForms(t *testing.T) {
+	v := start(t)
+	type call struct{ method, kind, query, body string }
+	calls := make(chan call, 10)
+	take := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		calls <- call{r.Method, r.Header.Get("Content-Type"), r.URL.RawQuery, string(body)}
+	})
+	v.dlr.answer.Store(&take)
+	for form, want := range map[string]call{
+		"get":       {"GET", "", "status=DELIVRD", ""},
+		"postForm":  {"POST", "application/x-www-form-urlencoded", "", "status=DELIVRD"},
+		"postJSON":  {"POST", "application/json", "", `"status":"DELIVRD"`},
+		"postQuery": {"POST", "", "status=DELIVRD", ""},
+	} {
+		v.under(`{"reportForm":"`+form+`"}`, "2348031234567")
+		got := <-calls
+		v.settled(t)
+		if got.method != want.method || got.kind != want.kind || !strings.Contains(got.query, want.query) ||
+			!strings.Contains(got.body, want.body) || want.body == "" && got.body != "" || want.query == "" && got.query != "" {
+			t.Errorf("%s: %+v", form, got)
+		}
+	}
+	v.under(`{"reportId":"upper"}`, "2348031234567")
+	q, err := url.ParseQuery((<-calls).query)
+	if id := q.Get("messageId"); err != nil || len(id) != 36 || id != strings.ToUpper(id) {
+		t.Errorf("the id is %q", id)
 	}
 }
 
@@ -228,7 +283,7 @@ func TestFaultsSurviveJSON(t *testing.T) {
 	want := Faults{Latency: time.Second, TooMany: 0.1, ErrorBefore: 0.2, ErrorAfter: 0.3, ErrorStatus: 500, CutBefore: 0.4,
 		CutAfter: 0.5, HTMLBefore: 0.6, HTMLAfter: 0.7,
 		MissingRows: 0.8, EarlyReports: 0.9, Duplicates: 1, HoldReports: true, Inactive: true, Unauthorized: true,
-		CodeForm: "text7", NumberForm: "zero"}
+		CodeForm: "text7", NumberForm: "zero", RowForm: "coded", NameForm: "lower", ReportForm: "postJSON", ReportID: "upper"}
 	for i, n := 0, reflect.ValueOf(want); i < n.NumField(); i++ {
 		if n.Field(i).IsZero() {
 			t.Fatalf("%s is not in this test", n.Type().Field(i).Name)

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"container/heap"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -193,11 +194,12 @@ func (s *Sandbox) deliver(ctx context.Context, r report) {
 	t, number := s.texts[r.text], s.reported[r.text]
 	s.mu.Unlock()
 	word := reportSequences[t.fate].reports[number]
-	address := s.reportURL(t, word)
-	if address == "" {
+	registered := s.dlr.Load()
+	if registered == nil {
 		s.requeue(r)
 		return
 	}
+	parameters := s.parameters(t, word)
 	times := 1
 	if s.luck.strikes(func(f Faults) float64 { return f.Duplicates }) {
 		times = 2
@@ -206,7 +208,7 @@ func (s *Sandbox) deliver(ctx context.Context, r report) {
 	defer func() { s.note(told) }()
 	for range times {
 		told.Sent++
-		err := s.callBack(ctx, address)
+		err := s.callBack(ctx, *registered, parameters)
 		switch {
 		case ctx.Err() != nil:
 			s.requeue(r)
@@ -242,43 +244,69 @@ func (s *Sandbox) settle(r report, t text, done uint8) {
 	s.nudge()
 }
 
-// reportURL is the registered address with the seven parameters of §2.6 behind its own query, or empty where no
-// address is registered. It depends on the text alone, so that a repeated report is the same to the byte.
-func (s *Sandbox) reportURL(t text, word string) string {
-	registered := s.dlr.Load()
-	if registered == nil {
-		return ""
-	}
-	done := t.due
+// parameters are the seven of §2.6. They depend on the text alone, so that a repeated report is the same to the
+// byte.
+func (s *Sandbox) parameters(t text, word string) url.Values {
+	done, id := t.due, t.id.String()
 	if word == "ACCEPTD" {
 		done = t.at
 	}
-	q := url.Values{
-		"messageId":    {t.id.String()},
+	if s.luck.current().ReportID == "upper" {
+		id = strings.ToUpper(id)
+	}
+	return url.Values{
+		"messageId":    {id},
 		"mobile":       {s.form(t.number)},
 		"submitDate":   {s.date(t.at)},
 		"doneDate":     {s.date(done)},
 		"status":       {word},
 		"errorCode":    {statusErrors[word]},
 		"shortMessage": {t.text},
-	}.Encode()
-	u := *registered
-	if u.RawQuery != "" {
-		q = u.RawQuery + "&" + q
 	}
-	u.RawQuery = q
-	return u.String()
 }
 
-// callBack makes one GET and wants 200. Its errors do not show the address.
-func (s *Sandbox) callBack(ctx context.Context, address string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return errors.New("make the callback")
+// report is the call to the registered address: a GET with the parameters behind the address's own query (§6.1),
+// or what the fault ReportForm asks instead.
+func (s *Sandbox) report(ctx context.Context, address url.URL, parameters url.Values) (*http.Request, error) {
+	method, kind, body := http.MethodGet, "", ""
+	switch s.luck.current().ReportForm {
+	case "postForm":
+		method, kind, body = http.MethodPost, "application/x-www-form-urlencoded", parameters.Encode()
+	case "postJSON":
+		plain := map[string]string{}
+		for name := range parameters {
+			plain[name] = parameters.Get(name)
+		}
+		text, err := json.Marshal(plain)
+		if err != nil {
+			return nil, fmt.Errorf("encode the report: %w", err)
+		}
+		method, kind, body = http.MethodPost, "application/json", string(text)
+	case "postQuery":
+		method = http.MethodPost
 	}
-	// With a body it cannot rewind, the transport does not repeat the GET by itself when a reused connection
-	// breaks. Being empty, the body is not sent.
-	req.Body = io.NopCloser(strings.NewReader(""))
+	if body == "" {
+		address.RawQuery = strings.TrimPrefix(address.RawQuery+"&"+parameters.Encode(), "&")
+	}
+	// With a body it cannot rewind, the transport does not repeat the call by itself when a reused connection
+	// breaks. An empty one is not sent.
+	req, err := http.NewRequestWithContext(ctx, method, address.String(), io.NopCloser(strings.NewReader(body)))
+	if err != nil {
+		return nil, errors.New("make the callback")
+	}
+	req.ContentLength = int64(len(body))
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	return req, nil
+}
+
+// callBack makes one call and wants 200. Its errors do not show the address.
+func (s *Sandbox) callBack(ctx context.Context, address url.URL, parameters url.Values) error {
+	req, err := s.report(ctx, address, parameters)
+	if err != nil {
+		return err
+	}
 	resp, err := s.client.Do(req)
 	if withAddress, ok := errors.AsType[*url.Error](err); ok {
 		err = withAddress.Err

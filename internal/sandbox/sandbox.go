@@ -206,11 +206,12 @@ func (s *Sandbox) Close() error {
 	return nil
 }
 
-// Handler serves the service below /v2 (paths with regard to case), the control page below /_sandbox/ and
-// /healthz.
+// Handler serves the service below /v2 (paths in any case, since resellers differ in it), the control page below
+// /_sandbox/ and /healthz.
 func (s *Sandbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v2/", s.serveCall)
+	mux.HandleFunc("/V2/", s.serveCall)
 	mux.Handle("/_sandbox/", http.NewCrossOriginProtection().Handler(s.control()))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -243,12 +244,18 @@ var operations = map[string]func(*Sandbox, *call) answer{
 	"GET /MessageStatus":        (*Sandbox).messageStatus,
 }
 
-// resource is the path below /v2 with the parent group's id taken out of a sub-group's path.
+// resource is the path below /v2, as operations spells it whatever its case, with the parent group's id taken out
+// of a sub-group's path.
 func resource(path string) (name, parent string) {
-	name = strings.TrimPrefix(path, "/v2")
-	if rest, ok := strings.CutPrefix(name, "/Group/"); ok {
-		if id, ok := strings.CutSuffix(rest, "/SubGroup"); ok && id != "" && !strings.Contains(id, "/") {
+	name = path[min(len("/v2"), len(path)):]
+	if id, ok := strings.CutPrefix(strings.ToLower(name), "/group/"); ok {
+		if id, ok := strings.CutSuffix(id, "/subgroup"); ok && id != "" && !strings.Contains(id, "/") {
 			return "/Group/{id}/SubGroup", id
+		}
+	}
+	for key := range operations {
+		if _, known, _ := strings.Cut(key, " "); strings.EqualFold(known, name) {
+			return known, ""
 		}
 	}
 	return name, ""

@@ -253,7 +253,10 @@ func TestPaths(t *testing.T) {
 		method, path string
 		status       int
 	}{
-		{"GET", "/v2/balance", 404},
+		{"GET", "/v2/balance", 200},
+		{"GET", "/V2/BALANCE", 200},
+		{"POST", "/v2/group/1/subgroup", 200},
+		{"POST", "/v2/senDsms", 200},
 		{"GET", "/Balance", 404},
 		{"GET", "/v1/Balance", 404},
 		{"GET", "/v2/Nothing", 404},

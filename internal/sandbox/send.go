@@ -15,13 +15,14 @@ type recipient struct{ number, text string }
 
 // resultRow is §2.1.
 type resultRow struct {
-	MobileNumber string `json:"MobileNumber"`
+	MobileNumber string `json:"MobileNumber,omitempty"`
 	MessageID    string `json:"MessageId"`
 }
 
-// refusedRow is a refusal of one recipient inside a successful answer, as recorded from the live service.
-type refusedRow struct {
-	MobileNumber            string `json:"MobileNumber"`
+// codedRow is a recipient's own result inside a successful answer, as recorded from the live service, which
+// refuses recipients so.
+type codedRow struct {
+	MobileNumber            string `json:"MobileNumber,omitempty"`
 	MessageID               string `json:"MessageId"`
 	MessageErrorCode        int    `json:"MessageErrorCode"`
 	MessageErrorDescription string `json:"MessageErrorDescription"`
@@ -116,7 +117,7 @@ func (s *Sandbox) send(c *call, to []recipient) answer {
 	var lost bool
 	for _, r := range to {
 		if why := s.refuses(r.number, e.Sender); why != nil {
-			rows = append(rows, refusedRow{s.form(r.number), "", why.code, why.text, ""})
+			rows = append(rows, codedRow{s.rowNumber(r.number), "", why.code, why.text, ""})
 			continue
 		}
 		if parts == 0 || counted.text != r.text {
@@ -128,13 +129,13 @@ func (s *Sandbox) send(c *call, to []recipient) answer {
 			row.Text = r.text
 		}
 		e.Rows = append(e.Rows, row)
-		rows = append(rows, resultRow{s.form(r.number), row.ID.String()})
+		rows = append(rows, s.acceptedRow(r.number, row.ID))
 		lost = lost || fateOf(r.number) == fateCut
 	}
 	if e.Cost > s.credit {
 		return failure(codeNoCredit)
 	}
-	a := success(s.thin(rows))
+	a := success(s.rowData(s.thin(rows)))
 	a.cut = lost
 	if len(e.Rows) == 0 {
 		return a
@@ -241,6 +242,35 @@ func (s *Sandbox) thin(rows []any) []any {
 		}
 	}
 	return kept
+}
+
+func (s *Sandbox) acceptedRow(number string, id uuid.UUID) any {
+	if s.luck.current().RowForm == "coded" {
+		return codedRow{s.rowNumber(number), id.String(), 0, "Success", ""}
+	}
+	return resultRow{s.rowNumber(number), id.String()}
+}
+
+// rowNumber is the number of a row as the faults RowForm and NumberForm ask.
+func (s *Sandbox) rowNumber(number string) string {
+	shown := s.form(number)
+	switch s.luck.current().RowForm {
+	case "unnumbered":
+		return ""
+	case "masked":
+		if n := len(shown); n > 7 {
+			return shown[:n-7] + "****" + shown[n-3:]
+		}
+	}
+	return shown
+}
+
+// rowData is Data of a send: a list, or where RowForm asks it the only row itself.
+func (s *Sandbox) rowData(rows []any) any {
+	if len(rows) == 1 && s.luck.current().RowForm == "object" {
+		return rows[0]
+	}
+	return rows
 }
 
 // form writes a number as the fault NumberForm asks: as given, with +, or nationally, taking the first three
