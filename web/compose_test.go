@@ -137,7 +137,7 @@ func TestComposeSaysWhatIsWrong(t *testing.T) {
 	}{
 		"nothing":        {nil, []string{"Enter at least one phone number", "Enter the message"}},
 		"one bad number": {[]string{"numbers", "080312345", "text", "Hi"}, []string{"Too short: has 9 digits, needs 11"}},
-		"abroad":         {[]string{"numbers", "+447400123456", "text", "Hi"}, []string{"Not a mobile number in Nigeria, and sending abroad is turned off"}},
+		"abroad":         {[]string{"numbers", "+447400123456", "text", "Hi"}, []string{"Number is in the United Kingdom, and sending abroad is turned off"}},
 		"too many":       {[]string{"numbers", typed(1001), "text", "Hi"}, []string{"You can enter up to 1,000 numbers. You entered 1001. Upload a list instead"}},
 		"too long": {[]string{"numbers", "08030000101", "text", strings.Repeat("a", 930)},
 			[]string{"Message must be 918 characters or fewer. Yours is 12 over"}},

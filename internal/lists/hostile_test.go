@@ -184,7 +184,7 @@ func TestOddFilesAreReadRowByRow(t *testing.T) {
 			[]string{`2 unreadable -1 Has an opening quotation mark (") with no closing one. Add or delete it`}},
 		"line break in a text": {"phone,message\n08031234567,\"Hello\nyou\"\n", 1, nil},
 		"line break in a number": {"phone,message\n\"0803\n1234567\",Hello\n08031234568,Hello\n", 1,
-			[]string{"2 number 0 Cell has two numbers. Put each on its own row"}},
+			[]string{"2 number 0 Number has a line break. Put it on one line"}},
 		"ragged":                   {"phone,message\n08031234567\n08031234568,Hello,more,and more\n", 1, []string{"2 missing 1 Missing: enter a message"}},
 		"formulas are data":        {"phone,message\n08031234567,\"=1+1\"\n08031234568,@SUM(A1)\n", 2, nil},
 		"pairs":                    {"08031234567^Hello~08031234568^You", 2, nil},

@@ -480,7 +480,7 @@ func TestNumbersAbroadAreASetting(t *testing.T) {
 		typed := desk.Order{AccountID: r.Account.ID, SenderID: "CLINIC", Numbers: "+447911123456", Text: "Hello",
 			Token: desk.NewToken()}
 		_, err := r.Desk.CreateCampaign(r.Ctx, r.By, typed)
-		const want = "Not a mobile number in Nigeria, and sending abroad is turned off"
+		const want = "Number is in Guernsey, and sending abroad is turned off"
 		if abroad {
 			if l.State != sms.ListMade || err != nil {
 				t.Errorf("%+v %v", l, err)

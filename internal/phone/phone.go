@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -27,148 +28,16 @@ func KnownCountry(country string) bool {
 // says otherwise. abroad allows numbers of other countries. The error is the
 // sentence that says what is wrong.
 func Parse(raw, country string, abroad bool) (Phone, error) {
-	cleaned, fixes, sentence := Clean(raw)
+	c, sentence := tidy(raw)
 	if sentence != "" {
 		return Phone{}, errors.New(sentence)
 	}
-	n, sentence := readPhone(cleaned, strings.ToUpper(country), abroad)
+	country = strings.ToUpper(country)
+	n, sentence := readPhone(c, country, abroad)
 	if sentence != "" {
 		return Phone{}, errors.New(sentence)
 	}
-	return Phone{Number: n, Fixes: append(fixes, prefixFix(cleaned, n, country)...)}, nil
-}
-
-// Clean turns a cell into "+" and ASCII digits, or says why it cannot.
-// The parser behind it would read "08031234567x" as a valid number, so
-// everything that is not part of one is refused here.
-func Clean(raw string) (digits string, fixes []string, sentence string) {
-	s := strings.TrimSpace(raw)
-	if s == "" {
-		return "", nil, "Missing: enter a phone number"
-	}
-	if len(s) > 100 {
-		return "", nil, "Too long: has more than 100 characters"
-	}
-	// ="0803…" is how programs keep Excel from eating the zero.
-	if inner, ok := strings.CutPrefix(s, `="`); ok && strings.HasSuffix(inner, `"`) {
-		s, fixes = strings.TrimSpace(strings.TrimSuffix(inner, `"`)), append(fixes, `Removed ="…"`)
-	}
-	if i := strings.IndexAny(s, "eE"); i > 0 && scientific(s) {
-		return "", nil,
-			fmt.Sprintf(
-				"Excel has shortened this number (%s), so its last digits are lost. Set the column to Text and re-enter the number", s)
-	}
-	if t := strings.TrimSuffix(strings.TrimSuffix(s, "0"), "."); t != s && strings.HasSuffix(s, ".0") {
-		s, fixes = t, append(fixes, `Removed ".0"`)
-	}
-	if strings.ContainsAny(s, ",;/|&\n") || strings.Contains(s, ":::") {
-		return "", nil, "Cell has two numbers. Put each on its own row"
-	}
-	var b strings.Builder
-	spaces := false
-	for i, r := range []rune(s) {
-		switch {
-		case r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case unicode.IsDigit(r):
-			b.WriteRune('0' + rune(digitValue(r)))
-			fixes = appendOnce(fixes, "Changed the digits to 0 to 9")
-		case r == '+' || r == '＋':
-			if b.Len() > 0 {
-				return "", nil, "Cell has two numbers. Put each on its own row"
-			}
-			b.WriteByte('+')
-		case unicode.IsSpace(r) || strings.ContainsRune("-–—.()\u200b\u200e\u200f\u202a\u202c\ufeff'", r):
-			spaces = true
-		default:
-			return "", nil, fmt.Sprintf("Contains letters: character %d of %q is %s", i+1, s, string(r))
-		}
-	}
-	if spaces {
-		fixes = append(fixes, "Removed spaces")
-	}
-	if strings.Trim(b.String(), "+") == "" {
-		return "", nil, "Missing: enter a phone number"
-	}
-	return b.String(), fixes, ""
-}
-
-func scientific(s string) bool {
-	mantissa, exponent, ok := strings.Cut(strings.ToUpper(s), "E")
-	return ok && strings.Trim(mantissa, "0123456789.,") == "" && mantissa != "" &&
-		strings.Trim(exponent, "+0123456789") == "" && exponent != ""
-}
-
-func digitValue(r rune) int {
-	// Decimal digits stand in runs of ten in every script, so the value is
-	// the distance to the run's first digit.
-	v := 0
-	for v < 9 && unicode.IsDigit(r-rune(v)-1) {
-		v++
-	}
-	return v
-}
-
-func appendOnce(list []string, s string) []string {
-	for _, x := range list {
-		if x == s {
-			return list
-		}
-	}
-	return append(list, s)
-}
-
-func readPhone(digits, country string, abroad bool) (number, sentence string) {
-	code := fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))
-	plain := strings.TrimPrefix(digits, "+")
-	if strings.HasPrefix(plain, "00") && !strings.HasPrefix(digits, "+") {
-		digits, plain = "+"+plain[2:], plain[2:]
-	}
-	// 234(0)803…: people keep the national zero behind the country code.
-	if strings.HasPrefix(plain, code+"0") {
-		plain = code + plain[len(code)+1:]
-		digits = "+" + plain
-	}
-	for _, try := range []string{digits, "+" + plain} {
-		p, err := phonenumbers.Parse(try, country)
-		if err != nil || !phonenumbers.IsValidNumber(p) {
-			continue
-		}
-		local := p.GetCountryCode() == int32(phonenumbers.GetCountryCodeForRegion(country))
-		if !local && !abroad {
-			return "", "Not a mobile number in " + CountryName(country) + ", and sending abroad is turned off"
-		}
-		if !mobile(p) {
-			return "", "Not a mobile number in " + CountryName(phonenumbers.GetRegionCodeForNumber(p))
-		}
-		return strings.TrimPrefix(phonenumbers.Format(p, phonenumbers.E164), "+"), ""
-	}
-	return "", lengthSentence(plain, country)
-}
-
-func mobile(p *phonenumbers.PhoneNumber) bool {
-	t := phonenumbers.GetNumberType(p)
-	return t == phonenumbers.MOBILE || t == phonenumbers.FIXED_LINE_OR_MOBILE
-}
-
-func lengthSentence(digits, country string) string {
-	want, national := DialledDigits(country), nationalDigits(country)
-	have := len(digits)
-	if strings.HasPrefix(digits, fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))) && have > national {
-		have = have - len(fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))) + want - national
-	} else if !strings.HasPrefix(digits, "0") && want > national {
-		have++
-	}
-	switch {
-	case national > 0 && have >= 2*national:
-		return "Cell has two numbers. Put each on its own row"
-	case want == 0 || have == want:
-		return "Not a mobile number in " + CountryName(country) + ". Check the digits"
-	case have < want:
-		return fmt.Sprintf("Too short: has %d digits, needs %d", have, want)
-	default:
-		return fmt.Sprintf("Too long: has %d digits, needs %d", have, want)
-	}
+	return Phone{Number: n, Fixes: append(c.fixes, prefixFix(c.digits, n, country)...)}, nil
 }
 
 // DialledDigits counts the digits of a mobile number as people dial it in the
@@ -187,9 +56,9 @@ func DialledDigits(country string) (n int) {
 }
 
 func prefixFix(digits, number, country string) []string {
-	plain := strings.TrimPrefix(digits, "+")
-	code := fmt.Sprint(phonenumbers.GetCountryCodeForRegion(strings.ToUpper(country)))
-	if national := strings.TrimPrefix(number, code); plain == national && national != number {
+	code := fmt.Sprint(phonenumbers.GetCountryCodeForRegion(country))
+	national := strings.TrimPrefix(number, code)
+	if digits == national && national != number && phonenumbers.GetNddPrefixForRegion(country, true) == "0" {
 		return []string{"Added the missing 0"}
 	}
 	return nil
@@ -311,15 +180,19 @@ func ForLog(number string) string {
 	return number[:4] + "••••" + number[len(number)-4:]
 }
 
+// noCountry is the name of what is no country.
+const noCountry = "this country"
+
 // CountryName is the name on screen of the ISO 3166 region, with its article:
 // "the United Kingdom"; "this country" for what is no country.
 func CountryName(country string) string {
 	region, err := language.ParseRegion(country)
 	if err != nil || !region.IsCountry() {
-		return "this country"
+		return noCountry
 	}
 	name := display.English.Regions().Name(region)
-	if strings.HasPrefix(name, "United ") {
+	if strings.HasPrefix(name, "United ") || strings.HasSuffix(name, " Republic") || strings.HasSuffix(name, " Islands") ||
+		slices.Contains([]string{"Bahamas", "Gambia", "Netherlands", "Philippines", "Maldives", "Comoros"}, name) {
 		return "the " + name
 	}
 	return name

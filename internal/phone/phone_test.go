@@ -43,10 +43,10 @@ func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 		"0803 000 0101 ::: 0805 000 0101": "Cell has two numbers. Put each on its own row",
 		`="2.34803E+12"`: "Excel has shortened this number (2.34803E+12), so its last digits are lost. " +
 			"Set the column to Text and re-enter the number",
-		`="08030000101`:             `Contains letters: character 1 of "=\"08030000101" is =`,
+		`="08030000101`:             `Contains a symbol: character 1 of "=\"08030000101" is =`,
 		"08030000101/08030000102":   "Cell has two numbers. Put each on its own row",
 		"08030000101+2348030000102": "Cell has two numbers. Put each on its own row",
-		"+447400123456":             "Not a mobile number in Nigeria, and sending abroad is turned off",
+		"+447400123456":             "Number is in the United Kingdom, and sending abroad is turned off",
 	} {
 		_, err := Parse(raw, "NG", false)
 		if err == nil || err.Error() != want {
@@ -54,9 +54,9 @@ func TestParsePhoneSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	for raw, want := range map[string]string{
-		"4702335":       "Not a mobile number in Norway", // a company's short number
-		"+442079460000": "Not a mobile number in the United Kingdom",
-		"+80012345678":  "Not a mobile number in this country",
+		"4702335":       "Company number in Norway. Enter a mobile number", // a company's short number
+		"+442079460000": "Landline number in the United Kingdom. Enter a mobile number",
+		"+80012345678":  "Toll-free number. Enter a mobile number",
 	} {
 		_, err := Parse(raw, "NG", true)
 		if err == nil || err.Error() != want {
@@ -152,9 +152,9 @@ func TestReadNumbersOfAPastedMess(t *testing.T) {
 		"08030000101/08030000102":     {Bad: []Bad{{"08030000101/08030000102", "Cell has two numbers. Put each on its own row"}}},
 		"2.34803E+12": {Bad: []Bad{{"2.34803E+12",
 			"Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number"}}},
-		"+44 7400 123456": {Bad: []Bad{{"+44 7400 123456", "Not a mobile number in Nigeria, and sending abroad is turned off"}}},
+		"+44 7400 123456": {Bad: []Bad{{"+44 7400 123456", "Number is in the United Kingdom, and sending abroad is turned off"}}},
 		"'08030000101\n=08030000102": {Good: []string{one},
-			Bad: []Bad{{"=08030000102", `Contains letters: character 1 of "=08030000102" is =`}}},
+			Bad: []Bad{{"=08030000102", `Contains a symbol: character 1 of "=08030000102" is =`}}},
 	} {
 		if d := cmp.Diff(want, ReadAll(text, "NG", false)); d != "" {
 			t.Errorf("%q:\n%s", text, d)

@@ -247,8 +247,8 @@ func mostlyDigits(cell string) bool {
 // looksLikePhone tells whether a cell has the looks of a phone number, also of one
 // that a spreadsheet program has spoiled.
 func looksLikePhone(cell string) bool {
-	cell = strings.TrimSpace(cell)
-	if len(cell) > 60 {
+	cell = strings.TrimRight(strings.TrimSpace(cell), ",;")
+	if len(cell) > 60 && strings.IndexByte(cell, '/') < 0 {
 		return false
 	}
 	if m, e, ok := strings.Cut(strings.ToUpper(cell), "E"); ok && m != "" {
@@ -259,10 +259,22 @@ func looksLikePhone(cell string) bool {
 		switch {
 		case unicode.IsDigit(r):
 			digits++
-		case unicode.IsSpace(r), strings.ContainsRune("+-–.()'\u200e\u200f\u202a\u202c＋", r):
+		case r == '/' || r == ',':
+			// Dates and amounts have these; of links the parser knows more.
+			return isPhoneLink(cell)
+		case r == '+', r == '＋', phone.Between(r):
 		default:
-			return false
+			return isPhoneLink(cell)
 		}
 	}
 	return digits >= 7 && digits <= 16
+}
+
+// isPhoneLink tells whether a cell is a link with a number in it, as those of WhatsApp.
+func isPhoneLink(cell string) bool {
+	if strings.IndexAny(cell, ":/") < 0 {
+		return false
+	}
+	digits, fixes, sentence := phone.Clean(cell)
+	return sentence == "" && len(fixes) > 0 && len(digits) >= 7 && strings.IndexFunc(cell, unicode.IsLetter) >= 0
 }
