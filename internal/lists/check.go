@@ -70,7 +70,7 @@ func checkOrder(account sms.Account, l sms.List, o sms.ListOrder) sms.Invalid {
 		}
 		column, chosen := o.Fields[key]
 		if _, fixed := o.Fixed[key]; !fixed && (!chosen || column >= columns) {
-			bad["field:"+key] = sheet.MarkQuestion(m)
+			bad["field:"+key] = sheet.MarkQuestion(m, l.Reading.Columns)
 		}
 	}
 	if o.Text != "" && len(marks) == 0 {
@@ -434,6 +434,7 @@ func cut(s string) string {
 // result is the tally of all rows. It is the end of c.
 func (c *checker) result(read sheet.Tally) sms.ListTally {
 	t := c.tally
-	t.Hidden, t.Blank, t.Columns, t.Texts = int64(read.Hidden), int64(read.Blank), read.Columns, c.seen.texts()
+	t.Hidden, t.Blank, t.Headers, t.Columns = int64(read.Hidden), int64(read.Blank), int64(read.Headers), read.Columns
+	t.Texts = c.seen.texts()
 	return t
 }

@@ -166,8 +166,18 @@ func MatchMarks(marks, columns []string) map[string]int {
 	return found
 }
 
-// MarkQuestion is the sentence about a mark that has no column (ux 2.4).
-func MarkQuestion(mark string) string {
+// MarkQuestion is the sentence about a mark for which no column was found among
+// those with these names (ux 2.4).
+func MarkQuestion(mark string, columns []string) string {
+	same := 0
+	for _, c := range columns {
+		if sms.PlaceholderKey(c) == sms.PlaceholderKey(mark) {
+			same++
+		}
+	}
+	if same > 1 {
+		return fmt.Sprintf("%d columns are called %q. Choose the one for ##%s##", same, mark, mark)
+	}
 	return fmt.Sprintf("The message uses ##%s##. Choose a column for it, or enter one text for everyone", mark)
 }
 

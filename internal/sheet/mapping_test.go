@@ -76,7 +76,11 @@ func TestMatchMarks(t *testing.T) {
 
 func TestMarkQuestion(t *testing.T) {
 	if got := MarkQuestion(
-		"Date"); got != "The message uses ##Date##. Choose a column for it, or enter one text for everyone" {
+		"Date", []string{"phone", "name"}); got != "The message uses ##Date##. Choose a column for it, or enter one text for everyone" {
+		t.Error(got)
+	}
+	if got := MarkQuestion("Amount", []string{"Amount", "phone", "AMOUNT ", "amount"}); got !=
+		`3 columns are called "Amount". Choose the one for ##Amount##` {
 		t.Error(got)
 	}
 }

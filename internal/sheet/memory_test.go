@@ -115,7 +115,10 @@ func TestMemoryStaysFlat(t *testing.T) {
 		}, Tally{Rows: 200_000 / lighter, Columns: 3}, 100},
 		{"an unclosed quote before 100 MiB", func() *os.File {
 			return bigFile(t, 1_000_000/lighter, func(i int) string {
-				if i == 1 {
+				switch i {
+				case 0:
+					return "phone,text,more\n"
+				case 1:
 					return "08035550101,\"Dear\n"
 				}
 				return "phone,text of a hundred letters that goes on and on until there is enough of it to fill memory, which it must not\n"

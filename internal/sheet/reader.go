@@ -153,10 +153,32 @@ func (r *Reader) pull() (record, error) {
 			r.tally.Blank++
 		case rec.Hidden && !r.profile.Options.IncludeHidden:
 			r.tally.Hidden++
+		case r.repeatsHeader(rec):
+			r.tally.Headers++
 		default:
 			return rec, nil
 		}
 	}
+}
+
+// repeatsHeader tells a row that says the names of the columns again, as
+// printed pages and files put behind one another do.
+func (r *Reader) repeatsHeader(rec record) bool {
+	header := r.profile.Header
+	if len(header) == 0 || rec.Problem != "" || used(rec.Cells) > len(header) {
+		return false
+	}
+	for i, name := range header {
+		cell := ""
+		if i < len(rec.Cells) {
+			cell = rec.Cells[i]
+		}
+		// Most rows differ in the first letter of the first cell.
+		if cell != name && !strings.EqualFold(strings.TrimSpace(cell), name) {
+			return false
+		}
+	}
+	return true
 }
 
 // refuseRest counts on to the end, because the sentence tells how many rows

@@ -412,3 +412,51 @@ func FuzzSniff(f *testing.F) {
 		}
 	})
 }
+
+// TestTheNamesAgain: a row that says the names of the columns again is no row
+// of data, and is counted.
+func TestTheNamesAgain(t *testing.T) {
+	got := mustRead(t, "Phone,Name,\n08035550101,Ada\n PHONE ,name,,\nphone,Name,Bola\n08035550102,Name\nPhone,Name\n", Options{})
+	if want := []string{"2: 08035550101|Ada", "4: phone|Name|Bola", "5: 08035550102|Name"}; !slices.Equal(show(got.rows), want) {
+		t.Errorf("%q, want %q", show(got.rows), want)
+	}
+	if got.tally.Headers != 2 || got.tally.Rows != 3 {
+		t.Errorf("%+v", got.tally)
+	}
+	if got := mustRead(t, "08035550101,Ada\n08035550101,Ada\n", Options{}); got.tally.Headers != 0 || len(got.rows) != 2 {
+		t.Errorf("without names: %+v", got.tally)
+	}
+}
+
+// TestTenThousandCommas: columns that are empty in the whole row come from
+// formatting, also beyond the limit of columns.
+func TestTenThousandCommas(t *testing.T) {
+	tail := strings.Repeat(",", 10_001)
+	for name, data := range map[string]string{
+		"in every row":   "phone,name" + tail + "\n08035550101,Ada" + tail + "\r\n08035550102,Bola" + tail + "\n",
+		"in one row":     "phone,name\n08035550101,Ada" + tail + "\n08035550102,Bola\n",
+		"behind quotes":  "phone,name\n08035550101,\"Ada\"" + tail + "\n08035550102,Bola\n",
+		"empty quotes":   "phone,name\n08035550101,Ada" + strings.Repeat(`,""`, 10_001) + "\n08035550102,Bola\n",
+		"and some space": "phone,name\n08035550101,Ada" + tail + "  \n08035550102,Bola\n",
+	} {
+		got := mustRead(t, data, Options{})
+		if want := []string{"2: 08035550101|Ada", "3: 08035550102|Bola"}; !slices.Equal(show(got.rows), want) || got.tally.Problems != 0 ||
+			!slices.Equal(got.Columns, []string{"phone", "name"}) {
+			t.Errorf("%s: %.200q %+v %.200q", name, show(got.rows), got.tally, got.Columns)
+		}
+	}
+	far := "phone,name\n08035550101,Ada" + tail + "x\n"
+	if got := mustRead(t, far, Options{}); got.tally.Problems != 1 {
+		t.Errorf("a value beyond the limit: %+v", got.tally)
+	}
+}
+
+func TestColumnsOfOneName(t *testing.T) {
+	got := mustRead(t, "Amount,phone,amount, AMOUNT ,,\n1,08035550101,2,3\n", Options{})
+	if same := got.SameNames(); len(same) != 1 || !slices.Equal(same[0], []int{0, 2, 3}) {
+		t.Errorf("%v", same)
+	}
+	if want := []string{`3 columns are called "Amount". Check which one is used`}; !slices.Equal(got.Notices(), want) {
+		t.Errorf("%q", got.Notices())
+	}
+}

@@ -147,6 +147,10 @@ func (s *records) consume(n int) { s.start += n }
 func (s *records) plain(line []byte) record {
 	line = trimReturns(line)
 	rec := record{Row: Row{Number: s.number}, columns: bytes.Count(line, []byte{s.delimiter}) + 1}
+	if rec.columns > MaxColumns {
+		line = bytes.TrimRight(line, string(rune(s.delimiter))+" ")
+		rec.columns = bytes.Count(line, []byte{s.delimiter}) + 1
+	}
 	rec.Problem = problemOf(line, rec.columns, s.encoding)
 	if returns := bytes.Count(line, []byte{'\r'}); returns > 0 {
 		s.number += returns
@@ -187,6 +191,9 @@ func (s *records) quoted(w []byte, n int) record {
 		s.consume(min(n+1, len(w)))
 		return rec
 	}
+	if len(s.ends) > MaxColumns {
+		s.dropEmpty()
+	}
 	rec := record{Row: Row{Number: s.number}, columns: len(s.ends)}
 	rec.Problem = problemOf(w[:size], rec.columns, s.encoding)
 	if returns > 0 {
@@ -203,6 +210,16 @@ func (s *records) quoted(w []byte, n int) record {
 	}
 	s.consume(size)
 	return rec
+}
+
+// dropEmpty leaves out the empty fields at the end of the record in work: they
+// come from formatting.
+func (s *records) dropEmpty() {
+	n := len(s.ends)
+	for n > 1 && len(bytes.TrimSpace(s.text[s.ends[n-2]:s.ends[n-1]])) == 0 {
+		n--
+	}
+	s.ends = s.ends[:n]
 }
 
 // fields cuts the record at the start of w into s.text and s.ends. It returns

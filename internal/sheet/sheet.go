@@ -12,6 +12,7 @@ package sheet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -96,6 +97,7 @@ type Tally struct {
 	Problems int // those of them with a Problem
 	Hidden   int // rows left out because they are hidden
 	Blank    int // rows in which nothing stands; never returned
+	Headers  int // rows that say the names of the columns again; never returned
 	Columns  int // of the widest row returned
 }
 
@@ -109,7 +111,28 @@ func (p Profile) Notices() []string {
 	if p.Options.HeaderRow == NoHeader && p.Kind != Pairs {
 		all = append(all, "The first row looks like data, not column names")
 	}
+	for _, same := range p.SameNames() {
+		all = append(all, fmt.Sprintf("%d columns are called %q. Check which one is used", len(same), p.Columns[same[0]]))
+	}
 	return all
+}
+
+// SameNames are the columns that share a name, by sms.PlaceholderKey: of each
+// such name its columns, counted from 0.
+func (p Profile) SameNames() [][]int {
+	at, all := map[string]int{}, [][]int(nil)
+	for i, name := range p.Header {
+		key := sms.PlaceholderKey(name)
+		if key == "" {
+			continue
+		}
+		if _, seen := at[key]; !seen {
+			at[key] = len(all)
+			all = append(all, nil)
+		}
+		all[at[key]] = append(all[at[key]], i)
+	}
+	return slices.DeleteFunc(all, func(same []int) bool { return len(same) < 2 })
 }
 
 // Notice is the sentence about hidden rows, or "".

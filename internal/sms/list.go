@@ -142,6 +142,7 @@ type ListTally struct {
 	Good    int64 // to be sent
 	Hidden  int64
 	Blank   int64
+	Headers int64             // rows that say the names of the columns again
 	Kinds   map[RowKind]int64 // bad and left-out rows are in exactly one of those kinds
 	Fixes   map[string]int64  // what was repaired, in words, such as "Removed spaces"
 	Parts   int64             // of the rows to be sent

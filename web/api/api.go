@@ -78,6 +78,7 @@ type Questions interface {
 	CountCampaign(ctx context.Context, id int64) (sms.CampaignCount, error)
 	CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error)
 	List(ctx context.Context, uid string) (sms.List, error)
+	ListByID(ctx context.Context, id int64) (sms.List, error)
 	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
@@ -110,6 +111,7 @@ type ListOrders interface {
 	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, lists.Profile, error)
 	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
 	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
+	Warnings(ctx context.Context, by sms.User, uid string) ([]string, error)
 }
 
 // Path begins every address that is for other programs. There no cookie is

@@ -85,8 +85,35 @@ func (s *API) Create(w http.ResponseWriter, r *http.Request, p apiCaller) error 
 	if err != nil {
 		return err
 	}
+	answer := createdCampaign{Campaign: campaignForm(c, a)}
+	if got.rows == nil {
+		if answer.Warnings, err = s.warnings(ctx, p, c.Campaign.ListID); err != nil {
+			return err
+		}
+	}
 	w.Header().Set("Location", Path+"/campaigns/"+strconv.FormatInt(id, 10))
-	return writeJSON(w, http.StatusCreated, campaignForm(c, a))
+	return writeJSON(w, http.StatusCreated, answer)
+}
+
+// createdCampaign is the answer to an order to make a campaign.
+type createdCampaign struct {
+	Campaign
+	Warnings []string `json:"warnings,omitempty"` // what of the file is not in it
+}
+
+// warnings are those about the file that a campaign was made of. A file that is
+// not kept any more has none.
+func (s *API) warnings(ctx context.Context, p apiCaller, list int64) ([]string, error) {
+	l, err := s.store.ListByID(ctx, list)
+	var all []string
+	if err == nil {
+		all, err = s.lists.Warnings(ctx, p.user, l.UID)
+	}
+	bad, _ := errors.AsType[sms.Invalid](err)
+	if errors.Is(err, sms.ErrNotFound) || bad["file"] != "" {
+		return nil, nil
+	}
+	return all, err
 }
 
 func idempotencyKey(r *http.Request) (string, error) {
