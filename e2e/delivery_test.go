@@ -251,7 +251,7 @@ func (p *tab) masked(campaign string) {
 		}
 	}
 	p.open("/messages")
-	p.fill("Phone number", "0803-000-0102")
+	p.fill("Number, campaign or words", "0803-000-0102")
 	p.press("Find")
 	p.sees("1 message to")
 	p.picture("messages-viewer")

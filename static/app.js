@@ -26,6 +26,15 @@
     }
   });
 
+  /* Keys, where nothing is typed. Without the mark on the search box its person wants none. */
+  const find = d.querySelector('[aria-keyshortcuts]');
+  on('keydown', e => {
+    if (e.key === 'Escape' && e.target === find) find.blur();
+    if (!find || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select, textarea, [contenteditable]')) return;
+    if (e.key === '/') e.preventDefault(find.focus());
+    if (e.key === '?') location.assign('/help#keys');
+  });
+
   /* Spoken summary: what [data-say] holds, when it changes, at most once in 30 s. */
   let said, saidAt = 0, timer;
   const speak = () => {

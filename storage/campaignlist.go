@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -88,6 +89,9 @@ func campaignConditions(f sms.CampaignFilter, gram string, arg func(any) string)
 	if f.Name != "" {
 		parts = append(parts, `c.name_key like `+arg("%"+likeEscape(nameKey(f.Name))+"%")+` escape '\'`)
 	}
+	if f.Words != "" {
+		parts = append(parts, worded(f.Words, arg))
+	}
 	if gram != "" {
 		parts = append(parts, "c.id in (select g.campaign_id from campaign_gram g where g.gram = "+arg(gram)+")")
 	}
@@ -95,4 +99,14 @@ func campaignConditions(f sms.CampaignFilter, gram string, arg func(any) string)
 		parts = append(parts, "c.id < "+arg(f.Before))
 	}
 	return strings.Join(parts, " and ")
+}
+
+// worded is the condition that campaign c has these words in its name, its text
+// or the text that its list fills, in letters of either case.
+func worded(words string, arg func(any) string) string {
+	inText := arg("%" + likeEscape(nameKey(words)) + "%")
+	written, _ := json.Marshal(nameKey(words))
+	inList := arg(`%"text":"%` + likeEscape(string(written[1:len(written)-1])) + "%")
+	return fmt.Sprintf(`(c.name_key like %s escape '\' or lower(c.text) like %s escape '\' or c.list_id > 0 and exists (
+  select 1 from list l where l.id = c.list_id and lower(l.choices) like %s escape '\'))`, inText, inText, inList)
 }

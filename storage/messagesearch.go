@@ -345,6 +345,9 @@ func campaignsQuery(f sms.MessageSearch, first, last int64) (string, arguments) 
 	var a arguments
 	account, from, to := a.add(f.AccountID), a.add(first), a.add(last)
 	started := startedIn(f, "+c.started_at", &a) + " and c.state <> 'hidden'"
+	if f.Words != "" {
+		started += " and " + worded(f.Words, a.add)
+	}
 	if len(f.Keys) == 0 {
 		return fmt.Sprintf(`select %s from campaign c where c.account_id = %s and c.id between %s and %s%s
   and exists (select 1 from campaign_tally t where t.campaign_id = c.id and t.n > 0) order by c.id desc limit %d`,

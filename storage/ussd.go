@@ -393,9 +393,3 @@ func (db menuStore) PurgeUSSDSessions(ctx context.Context, before int64) (gone i
 	})
 	return gone, err
 }
-
-// CountMenus counts the menus of an account.
-func (db menuStore) CountMenus(ctx context.Context, account int64) (int64, error) {
-	n, err := db.read().CountUSSDMenus(ctx, account)
-	return wrapNotFound(n, err, "count menus")
-}

@@ -59,8 +59,8 @@ func TestMenusAreKept(t *testing.T) {
 	}
 	f.must(f.db.WithdrawMenu(f.ctx, id))
 	f.must(f.db.DeleteMenu(f.ctx, id))
-	if n, err := f.db.CountMenus(f.ctx, f.account.ID); err != nil || n != 0 {
-		t.Fatal(n, err)
+	if list, err := f.db.Menus(f.ctx, f.account.ID); err != nil || len(list) != 0 {
+		t.Fatal(list, err)
 	}
 }
 

@@ -4,7 +4,12 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/a-h/templ"
 )
 
 // PageFrame is everything around a page's own content. Words are ready to show.
@@ -16,6 +21,7 @@ type PageFrame struct {
 	Nav     string // Key of the item that is open
 	Items   []NavItem
 	CanSend bool // shows the button for a new message
+	NoKeys  bool // the keys / and ? do nothing here, by the person's choice
 
 	User     User
 	Account  Account
@@ -32,8 +38,7 @@ type PageFrame struct {
 
 	Bands  []Banner
 	Crumbs []Link
-	// ConnectHref is where the test-mode band leads; empty for those who may
-	// not connect an account.
+	// ConnectHref is where an account is connected; empty for those who may not.
 	ConnectHref string
 
 	// Live names the topics this page listens to; empty for a page at rest.
@@ -69,12 +74,11 @@ type Connection struct {
 	Text string // "Provider: connected, 2 minutes ago"
 }
 
-// NavItem is one entry of the navigation. Count stands beside the label while
-// above 0, and only where a person must act.
+// NavItem is one entry of the navigation; Apart begins another group of them.
 type NavItem struct {
 	Key, Href, Label string
 	Glyph            Glyph
-	Count            int
+	Apart            bool
 }
 
 // Banner stands above a page's heading: something needs an action first.
@@ -125,6 +129,53 @@ func (f PageFrame) decisionHref() string {
 		return f.NeedDecisionHref
 	}
 	return "/campaigns?state=needs-decision"
+}
+
+// words are the credit as the provider wrote it.
+func (b Balance) words() string {
+	if b.Text == "" {
+		return "Balance"
+	}
+	return b.Text
+}
+
+// connection says when the balance was read, or what keeps the provider from
+// being asked.
+func (f PageFrame) connection() string {
+	words := strings.TrimPrefix(f.Connection.Text, "Provider: ")
+	if f.Connection.Tone == ToneOK && f.Balance.ReadAt != "" {
+		return "as of " + f.Balance.ReadAt
+	}
+	return words
+}
+
+// initials are the first letters of the first and the last word of a name.
+func initials(name string) string {
+	out := ""
+	words := strings.Fields(name)
+	for i, word := range words {
+		if i == 0 || i == len(words)-1 {
+			r, _ := utf8.DecodeRuneInString(word)
+			out += string(unicode.ToUpper(r))
+		}
+	}
+	return out
+}
+
+// atMost999 keeps a count as short as its place.
+func atMost999(n int) string {
+	if n > 999 {
+		return "999+"
+	}
+	return strconv.Itoa(n)
+}
+
+// shortcut tells assistive technology, and our script, which key leads here.
+func shortcut(f PageFrame) templ.Attributer {
+	if f.NoKeys {
+		return templ.OrderedAttributes{}
+	}
+	return templ.OrderedAttributes{{Key: "aria-keyshortcuts", Value: "/"}}
 }
 
 // With returns address with the query parameter name set to value, or without

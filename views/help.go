@@ -44,3 +44,24 @@ func sources(key string) string {
 		"stopped": "someone's choice", "leftout": "someone's choice",
 	}[key]
 }
+
+// helpTopic is a part of the help, with further words that people look for.
+type helpTopic struct{ Text, Href, words string }
+
+func helpTopics() []helpTopic {
+	return []helpTopic{
+		{"What each status means", "#states", "delivered not delivered undelivered expired rejected blocked unknown report DLR"},
+		{"What “in doubt” means", "#doubt", "decision twice lost answer"},
+		{"What a part is", "#parts", "characters length price special 160 70 GSM unicode"},
+		{"Test numbers", "#test-numbers", "sandbox try rehearsal"},
+		{"Keys", "#keys", "keyboard shortcut"},
+	}
+}
+
+func helpChips() []Chip {
+	var chips []Chip
+	for _, t := range helpTopics() {
+		chips = append(chips, Chip{Text: t.Text, Href: t.Href})
+	}
+	return chips
+}

@@ -16,6 +16,7 @@ const (
 	HelpPath       = "/help"
 	LivePath       = "/live" // the stream of what changed
 	SidePath       = "/side" // the navigation alone
+	FindPath       = "/find" // the one search box of every page
 
 	CampaignsPath   = "/campaigns"
 	MessagesPath    = "/messages"

@@ -7,7 +7,8 @@ type SearchPage struct {
 	Formatter
 	NoAccount bool
 	CanSend   bool
-	Typed     string // the number as typed
+	Typed     string // a number or words, as typed
+	Words     string // of a campaign's name or text that were looked for
 	Number    string // MSISDN that was looked for
 	Ends      string // last digits that were looked for
 	Ended     bool   // the address names a search that is not known any more
@@ -21,20 +22,22 @@ type SearchPage struct {
 	Bad       sms.Invalid
 }
 
-func (p SearchPage) sought() bool { return p.Number != "" || p.Ends != "" }
+func (p SearchPage) sought() bool { return p.Number != "" || p.Ends != "" || p.Words != "" }
 
 // filtered says that something other than a number narrows what is shown.
 func (p SearchPage) filtered() bool {
 	return p.Tile != "" || p.From != "" || p.To != "" || p.Campaign > 0
 }
 
-// to names whom was looked for, as far as this person may see it.
+// to names what was looked for, as far as this person may see it.
 func (p SearchPage) to() string {
 	switch {
 	case p.Number != "":
 		return "to " + p.Phone(p.Number)
 	case p.Ends != "":
 		return "to numbers ending in " + p.Ends
+	case p.Words != "":
+		return "of campaigns with “" + Shorten(p.Words, 60) + "” in the name or text"
 	}
 	return ""
 }

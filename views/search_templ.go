@@ -204,8 +204,8 @@ func searchForm(p SearchPage) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "number", Label: "Phone number", Hint: "Any format, or the last digits",
-						Value: p.Typed, Error: p.Bad["number"]}, Type: "search", InputMode: "tel", Width: WidthMiddle,
+					templ_7745c5c3_Err = Input(InputProps{Field: Field{Name: "number", Label: "Number, campaign or words", Hint: "Any format, or the last digits",
+						Value: p.Typed, Error: p.Bad["number"]}, Type: "search", Width: WidthMiddle,
 						Autocomplete: "off"}).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err

@@ -42,7 +42,7 @@ func frameOf(text string) PageFrame {
 	return PageFrame{
 		Title: text, Path: "/page?x=" + text, Nav: "campaigns", CanSend: true, Theme: text,
 		Items: []NavItem{{Key: "overview", Href: "/", Label: text, Glyph: GlyphOverview},
-			{Key: "campaigns", Href: "/campaigns", Label: text, Glyph: GlyphCampaign, Count: 2}},
+			{Key: "campaigns", Href: "/campaigns", Label: text, Glyph: GlyphCampaign, Apart: true}},
 		User:         User{Name: text, Email: text, RoleName: text},
 		Account:      Account{ID: text, Name: text, Test: true},
 		Accounts:     []Account{{ID: text, Name: text, Test: true}, {ID: "2", Name: text}},
@@ -339,7 +339,8 @@ func TestFrameShowsWhatThePersonMay(t *testing.T) {
 	f := frameOf("word")
 	_, doc = render(t, Page(f))
 	for _, present := range []string{`a[href="/new"]`, "#test-band", "#live", "#nav-decision", "#account-choice",
-		"#say[role=status]", "details.menu summary", `form[action="/signout"][method="post"]`, `form[action="/theme"] button[name=theme][value=dark]`} {
+		"#say[role=status]", "details.menu summary", `form[action="/signout"][method="post"]`,
+		`form[action="/find"][method="post"] input[name=q][aria-keyshortcuts]`, "#balance"} {
 		if doc.Find(present).Length() != 1 {
 			t.Errorf("%s stands %d times", present, doc.Find(present).Length())
 		}

@@ -60,7 +60,7 @@ func TestASecondPersonApproves(t *testing.T) {
 		t.Errorf("the author's navigation says %q", got)
 	}
 
-	list := second.get("/campaigns?state=needs-approval").is(200).has("Needs approval (1)", "Reminders", "Needs approval")
+	list := second.get("/campaigns?state=needs-approval").is(200).has("Approve 1", "Reminders", "Needs approval")
 	s.leads(list)
 	page := second.get(views.ApprovalPath(c.ID)).is(200).has("Approve this campaign?", "Asked by", "Ada Obi, today at",
 		"CLINIC", "Approve and send 3 messages")

@@ -7,10 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"smsdesk/internal/desk"
-	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -96,7 +94,7 @@ func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *page.Vi
 	typed, known := s.Search(v, q.Get("find"))
 	p.Typed, p.Ended = typed, !known
 	wrong := errors.As(f.Filter.Check(p.Columns), &p.Bad)
-	searched(&f, typed, v.Account.Country, p.Masked)
+	desk.NarrowContacts(&f, typed, v.Account.Country, p.Masked)
 	if known && !wrong && v.Account.ID > 0 {
 		if err := s.findContacts(r, v, &p, f); err != nil {
 			return err
@@ -108,24 +106,6 @@ func (s *people) showContacts(w http.ResponseWriter, r *http.Request, v *page.Vi
 	fr := v.Frame("Contacts", "contacts")
 	fr.Error = len(p.Bad)+len(p.PickBad) > 0
 	return s.Render(w, r, page.Status(r, p.PickBad), views.ContactList(fr, p))
-}
-
-// searched narrows a filter to what a person typed: the first digits of a
-// number, or part of a name. Who sees numbers masked finds whole ones only:
-// digit by digit they would come to light.
-func searched(f *sms.ContactFilter, typed, country string, masked bool) {
-	if typed == "" {
-		return
-	}
-	if !strings.ContainsFunc(typed, unicode.IsLetter) {
-		f.Prefix = sms.NumberPrefix(typed, country)
-	}
-	if _, err := phone.Parse(typed, country, true); masked && f.Prefix != "" && err != nil {
-		f.Prefix = "" // and no name holds digits alone
-	}
-	if f.Prefix == "" {
-		f.Filter = sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Contains, Value: typed}}}
-	}
 }
 
 func (s *people) findContacts(r *http.Request, v *page.Visit, p *views.ContactListPage,

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -39,7 +40,7 @@ func TestNumbersAreNotGuessedDigitByDigit(t *testing.T) {
 		{"+234 803 555 0101", true, "2348035550101"},
 	} {
 		var f sms.ContactFilter
-		searched(&f, tc.typed, "NG", tc.masked)
+		desk.NarrowContacts(&f, tc.typed, "NG", tc.masked)
 		if f.Prefix != tc.prefix || tc.prefix == "" && f.Filter.Everybody() {
 			t.Errorf("%q, masked %t: prefix %q, filter %+v", tc.typed, tc.masked, f.Prefix, f.Filter)
 		}

@@ -70,3 +70,10 @@ func (s *door) themeChoose(w http.ResponseWriter, r *http.Request, _ *page.Visit
 	s.SetTheme(w, r.PostForm.Get("theme"))
 	return page.Redirect(w, r, page.LocalPath(r.PostForm.Get("next"), "/"))
 }
+
+// keysChoose turns single keys on or off, for who dictates or rests a hand on
+// the keyboard (WCAG 2.2, 2.1.4).
+func (s *door) keysChoose(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	s.SetKeys(w, r.PostForm.Get("keys") == "on")
+	return page.Redirect(w, r, page.WithDone(views.MePath, "saved"))
+}

@@ -182,7 +182,7 @@ func TestTheTestAccountKeepsItsConnection(t *testing.T) {
 	if c, _ := s.db.Credentials(t.Context(), a.ID); c.ClientID != "CANARY-CLIENT-0001" {
 		t.Error("its secrets were replaced")
 	}
-	boss.get("/me").has("Test mode. No messages reach real phones and no credit is used. Connect a real account")
+	boss.get("/me").has("No messages reach real phones and no credit is used.Connect a real account")
 	s.as(s.hire("v@example.com", sms.Viewer)).get("/me").has("Test mode.").lacks("Connect a real account")
 	if title := boss.get("/me").text("title"); !strings.HasPrefix(title, "TEST") {
 		t.Errorf("title %q", title)
@@ -214,7 +214,7 @@ func TestAccountChoiceAndPause(t *testing.T) {
 	boss, other := s.as(s.boss), s.as(s.boss)
 	boss.post("/account", "account", fmt.Sprint(second.ID), "next", "/me").to("/me")
 	chosen := func(b *browser) string {
-		v, _ := b.get("/me").page().Find("#account-choice option[selected]").Attr("value")
+		v, _ := b.get("/me").page().Find("#account-choice button[aria-current]").Attr("value")
 		return v
 	}
 	if chosen(boss) != fmt.Sprint(second.ID) || chosen(other) != fmt.Sprint(first.ID) {

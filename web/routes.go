@@ -37,6 +37,9 @@ func (s *Web) table(callbacks http.Handler) []page.Route {
 		{Method: "POST", Pattern: views.MePath + "/sessions/end", Least: sms.Viewer, Do: s.door.meSignOutEverywhere},
 		{Method: "POST", Pattern: "/account", Least: sms.Viewer, Do: s.accounts.accountChoose},
 		{Method: "POST", Pattern: "/theme", Least: page.Anyone, Do: s.door.themeChoose},
+		{Method: "POST", Pattern: "/keys", Least: sms.Viewer, Do: s.door.keysChoose},
+		{Method: "GET", Pattern: views.FindPath, Least: sms.Viewer, Do: s.campaign.Finds.Show},
+		{Method: "POST", Pattern: views.FindPath, Least: sms.Viewer, Do: s.campaign.Finds.For},
 		{Method: "GET", Pattern: views.SidePath, Least: sms.Viewer, Do: s.Side, Shared: page.ByPerson},
 		{Method: "GET", Pattern: views.LivePath, Least: sms.Viewer, Do: s.Live},
 

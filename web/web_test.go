@@ -173,7 +173,7 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	c := Config{Ask: asking(db), Do: doing(s.desk.Desk, s.desk.Lists)}
 	c.Campaign = campaign.Config{
 		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,
-			Overview: db},
+			Overview: db, Find: db},
 		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk,
 			Upload: s.desk, Doubt: s.desk},
 	}

@@ -291,7 +291,7 @@ func (s *server) pages() *web.Web {
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
-			Doubt: s.db, Overview: s.db},
+			Doubt: s.db, Overview: s.db, Find: s.db},
 		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.downloads,
 			Confirm: s.desk, Draft: s.desk.Campaigns, Upload: s.lists, Doubt: s.desk.Doubts},
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"smsdesk/internal/feed"
@@ -324,4 +326,22 @@ func (d *People) ChangeMembers(ctx context.Context, by sms.User, account, audien
 		d.feed.Publish(feed.Contacts(account))
 	}
 	return n, err
+}
+
+// NarrowContacts narrows a filter to what a person typed: the first digits of a
+// number, or part of a name. Who sees numbers masked finds whole ones only:
+// digit by digit they would come to light.
+func NarrowContacts(f *sms.ContactFilter, typed, country string, masked bool) {
+	if typed == "" {
+		return
+	}
+	if !strings.ContainsFunc(typed, unicode.IsLetter) {
+		f.Prefix = sms.NumberPrefix(typed, country)
+	}
+	if _, err := phone.Parse(typed, country, true); masked && f.Prefix != "" && err != nil {
+		f.Prefix = "" // and no name holds digits alone
+	}
+	if f.Prefix == "" {
+		f.Filter = sms.Filter{Conditions: []sms.Condition{{Key: sms.KeyName, Op: sms.Contains, Value: typed}}}
+	}
 }

@@ -128,6 +128,7 @@ type CampaignFilter struct {
 	Decision  bool            // only those with messages that wait for a person
 	Trials    bool            // only those that try a text on a phone of one's own
 	Name      string          // part of the name
+	Words     string          // part of the name, of the text or of its list's text
 	SenderID  string          // "": of every one
 	Person    int64           // who wrote or started it, 0: whoever
 	From, To  int64           // started, or else written, in [From, To), ms UTC; 0: unbounded

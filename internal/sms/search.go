@@ -23,6 +23,7 @@ type MessageSearch struct {
 	AccountID  int64
 	Number     string        // MSISDN; "": any
 	Ends       string        // last digits, minTailDigits to maxTailDigits of them; "": any
+	Words      string        // of the campaign's name or text, without Number and Ends; "": any
 	Keys       []string      // standing keys; none: all
 	CampaignID int64         // 0: all
 	From, To   int64         // the campaign was started in [From, To); 0: no bound

@@ -108,6 +108,3 @@ delete from ussd_step where session_id = $1;
 
 -- name: DeleteUSSDSaved :exec
 delete from ussd_saved where session_id = $1;
-
--- name: CountUSSDMenus :one
-select count(*) from ussd_menu where account_id = $1;

@@ -20,17 +20,6 @@ func (q *Queries) CountOpenUSSDSessions(ctx context.Context, accountID int64) (i
 	return count, err
 }
 
-const countUSSDMenus = `-- name: CountUSSDMenus :one
-select count(*) from ussd_menu where account_id = $1
-`
-
-func (q *Queries) CountUSSDMenus(ctx context.Context, accountID int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countUSSDMenus, accountID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const deleteUSSDMenu = `-- name: DeleteUSSDMenu :exec
 delete from ussd_menu where id = $1
 `

@@ -15,6 +15,7 @@ type Questions struct {
 	Upload   uploadQuestions
 	Doubt    doubtQuestions
 	Overview overviewQuestions
+	Find     findQuestions
 }
 
 // Orders are what people do on these pages.
@@ -44,6 +45,7 @@ type Room struct {
 	Uploads   *uploads
 	Doubts    *doubts
 	Overviews *overviews
+	Finds     *finds
 }
 
 // New returns them, over what every page stands on.
@@ -58,5 +60,6 @@ func New(site *page.Site, c Config) *Room {
 		Uploads:   &uploads{base: common, store: c.Ask.Upload, lists: c.Do.Upload},
 		Doubts:    &doubts{base: common, store: c.Ask.Doubt, desk: c.Do.Doubt},
 		Overviews: &overviews{base: common, store: c.Ask.Overview},
+		Finds:     &finds{base: common, store: c.Ask.Find},
 	}
 }

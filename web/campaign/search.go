@@ -42,7 +42,8 @@ func (s *messages) List(w http.ResponseWriter, r *http.Request, v *page.Visit) e
 func (s *messages) SearchFor(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, f := s.searchPage(v, r.PostForm)
 	p.Typed = page.TypedNumber(r, "number")
-	if _, _, err := readSought(p.Typed, v.Account.Country); err != nil || len(p.Bad) > 0 {
+	_, _, err := readSought(p.Typed, v.Account.Country)
+	if err != nil && !isWords(p.Typed) || len(p.Bad) > 0 {
 		return s.showMessages(w, r, v, p, f)
 	}
 	sought := p.Typed
@@ -119,7 +120,10 @@ func readDay(text string, zone *time.Location) (time.Time, bool) {
 func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.SearchPage,
 	f sms.MessageSearch) error {
 	var err error
-	if p.Number == "" {
+	switch {
+	case isWords(p.Typed):
+		p.Words, f.Words = p.Typed, p.Typed
+	case p.Number == "":
 		p.Number, p.Ends, err = readSought(p.Typed, v.Account.Country)
 	}
 	if bad, ok := errors.AsType[sms.Invalid](err); ok {

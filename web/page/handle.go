@@ -340,7 +340,7 @@ func (s *Site) pageExists(path string) bool {
 
 // Side is the navigation with its counts and the foot below it.
 func (s *Site) Side(w http.ResponseWriter, r *http.Request, v *Visit) error {
-	return s.Render(w, r, http.StatusOK, views.SideBody(v.LiveFrame("", r.URL.Query().Get("nav"))))
+	return s.Render(w, r, http.StatusOK, views.Side(v.LiveFrame("", r.URL.Query().Get("nav"))))
 }
 
 // ForPrograms says that errors at this address are told as problem details.

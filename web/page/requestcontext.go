@@ -88,14 +88,13 @@ var navigation = []struct {
 	{sms.Viewer, views.NavItem{Key: "campaigns", Href: views.CampaignsPath, Label: "Campaigns", Glyph: views.GlyphCampaign}},
 	{sms.Viewer, views.NavItem{Key: "messages", Href: views.MessagesPath, Label: "Messages", Glyph: views.GlyphMessage}},
 	{sms.Viewer, views.NavItem{Key: "contacts", Href: views.ContactsPath, Label: "Contacts", Glyph: views.GlyphContacts}},
-	{sms.Viewer, views.NavItem{Key: "records", Href: views.TemplatesPath, Label: "Templates and senders", Glyph: views.GlyphRecords}},
-	{sms.Viewer, views.NavItem{Key: "balance", Href: views.BalancePath, Label: "Balance", Glyph: views.GlyphBalance}},
 	{sms.Viewer, views.NavItem{Key: "ussd", Href: views.USSDPath, Label: "USSD", Glyph: views.GlyphUSSD}},
+	{sms.Viewer, views.NavItem{Key: "records", Href: views.TemplatesPath, Label: "Templates, senders",
+		Glyph: views.GlyphRecords, Apart: true}},
 	{sms.Viewer, views.NavItem{Key: "reports", Href: views.ReportsPath, Label: "Delivery reports", Glyph: views.GlyphReports}},
 	{sms.Sender, views.NavItem{Key: "settings", Href: views.BlockedPath, Label: "Settings", Glyph: views.GlyphSettings}},
 	{sms.Administrator, views.NavItem{Key: "settings", Href: views.AccountsPath, Label: "Settings", Glyph: views.GlyphSettings}},
-	{sms.Viewer, views.NavItem{Key: "me", Href: views.MePath, Label: "Your profile", Glyph: views.GlyphContacts}},
-	{sms.Viewer, views.NavItem{Key: "help", Href: views.HelpPath, Label: "Help", Glyph: views.GlyphInfo}},
+	{sms.Viewer, views.NavItem{Key: "help", Href: views.HelpPath, Label: "Help", Glyph: views.GlyphDecide}},
 }
 
 // Frame is everything around a page at rest. nav is the key of the open item.
@@ -112,9 +111,9 @@ func (v *Visit) Frame(title, nav string) views.PageFrame {
 		f.Bands = append(f.Bands, views.Banner{ID: "outage", Tone: views.ToneBad, Text: outage})
 	}
 	f.User = views.User{Name: v.User.Name, Email: v.User.Email, RoleName: v.User.Role.Title()}
-	f.CanSend = v.User.Role.AtLeast(sms.Sender)
+	f.CanSend, f.NoKeys = v.User.Role.AtLeast(sms.Sender), v.noKeys()
 	for _, n := range navigation {
-		if !v.User.Role.AtLeast(n.least) || n.item.Key == "ussd" && nav != "ussd" && !v.usesUSSD() {
+		if !v.User.Role.AtLeast(n.least) {
 			continue
 		}
 		if last := len(f.Items) - 1; last >= 0 && f.Items[last].Key == n.item.Key {
@@ -130,13 +129,6 @@ func (v *Visit) Frame(title, nav string) views.PageFrame {
 		v.addAccount(&f)
 	}
 	return f
-}
-
-// usesUSSD says that the account has a menu: USSD stands in the navigation once
-// somebody has asked for it.
-func (v *Visit) usesUSSD() bool {
-	n, err := v.site.store.CountMenus(v.R.Context(), v.Account.ID)
-	return err == nil && n > 0
 }
 
 // LiveFrame is frame for a page with figures that move: the page listens to
@@ -175,7 +167,7 @@ func accountView(a sms.Account) views.Account {
 func (v *Visit) addAccount(f *views.PageFrame) {
 	ctx, a := v.R.Context(), v.Account
 	administers := v.User.Role.AtLeast(sms.Administrator)
-	if a.Test && administers {
+	if administers {
 		f.ConnectHref = views.NewAccountPath
 	}
 	balances, err := v.site.store.Balances(ctx, a.ID)
@@ -358,17 +350,25 @@ func currentPage(r *http.Request) string {
 	return LocalPath((&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String(), "")
 }
 
-const themeLife = 365 * 24 * time.Hour
+const preferenceLife = 365 * 24 * time.Hour
 
 // SetTheme keeps the colours that a browser chose; anything but "light" and
 // "dark" is the system's own.
 func (s *Site) SetTheme(w http.ResponseWriter, theme string) {
+	s.setPreference(w, "theme", theme, theme == "light" || theme == "dark")
+}
+
+// SetKeys keeps whether / and ? lead somewhere in this browser.
+func (s *Site) SetKeys(w http.ResponseWriter, on bool) { s.setPreference(w, "keys", "off", !on) }
+
+// setPreference keeps a choice in the browser, or forgets it.
+func (s *Site) setPreference(w http.ResponseWriter, name, value string, keep bool) {
 	options := s.sessions.options
-	options.MaxAge = int(themeLife / time.Second)
-	if theme != "light" && theme != "dark" {
-		theme, options.MaxAge = "", -1
+	options.MaxAge = int(preferenceLife / time.Second)
+	if !keep {
+		value, options.MaxAge = "", -1
 	}
-	http.SetCookie(w, sessions.NewCookie(cookieName("theme", s.Secure), theme, &options))
+	http.SetCookie(w, sessions.NewCookie(cookieName(name, s.Secure), value, &options))
 }
 
 // Theme is the browser's choice, "" for its own.
@@ -378,6 +378,12 @@ func (v *Visit) Theme() string {
 		return c.Value
 	}
 	return ""
+}
+
+// noKeys says that this browser's person wants / and ? to be letters only.
+func (v *Visit) noKeys() bool {
+	c, err := v.R.Cookie(cookieName("keys", v.site.Secure))
+	return err == nil && c.Value == "off"
 }
 
 // BareFrame is for the pages before a sign-in, whoever is signed in here.

@@ -61,7 +61,6 @@ type Questions interface {
 	Awaiting(ctx context.Context, account, user int64) (int64, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
-	CountMenus(ctx context.Context, account int64) (int64, error)
 	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
 	Decisions(ctx context.Context, account int64) (int64, error)
 	Question(ctx context.Context) (*health.Question, error)
