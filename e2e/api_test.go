@@ -112,7 +112,7 @@ func (a *apiClient) campaign(id int64) (c apiCampaign) {
 // until asks for a campaign until it is as wanted; its counts add up each time.
 func (a *apiClient) until(id int64, what string, done func(apiCampaign) bool) (c apiCampaign) {
 	a.t.Helper()
-	waitFor(a.t, time.Minute, what, func() bool {
+	waitFor(a.t, longPatience, what, func() bool {
 		c = a.campaign(id)
 		return done(c)
 	})
@@ -232,6 +232,8 @@ func TestAnotherProgramStopsAndContinues(t *testing.T) {
 	a.must(201, "POST", "/campaigns", order(numbersFrom(0, n), `,"send":true`), &c)
 	path := fmt.Sprintf("/campaigns/%d", c.ID)
 	a.until(c.ID, "the first hundred", func(c apiCampaign) bool { return c.Counts["accepted"] >= 100 })
+	// Something is left to stop and to cancel, however slow the machine is.
+	setFaults(t, p.sandbox, `{"latency":"1s"}`)
 	began := time.Now()
 	a.must(200, "POST", path+"/stop", "", nil)
 	a.must(200, "POST", path+"/stop", "", nil)
@@ -244,6 +246,7 @@ func TestAnotherProgramStopsAndContinues(t *testing.T) {
 		t.Errorf("after the stop %v became %v", still.Counts, now.Counts)
 	}
 	a.coversEveryRow(c.ID, n)
+	setFaults(t, p.sandbox, `{"latency":"50ms"}`)
 	a.must(200, "POST", path+"/continue", "", nil)
 	a.must(200, "POST", path+"/continue", "{}", nil)
 	a.coversEveryRow(c.ID, n)
@@ -252,6 +255,7 @@ func TestAnotherProgramStopsAndContinues(t *testing.T) {
 	a.must(409, "POST", path+"/cancel", "", nil)
 	a.must(200, "POST", path+"/send", "", nil)
 
+	setFaults(t, p.sandbox, `{"latency":"1s"}`)
 	var second apiCampaign
 	a.must(201, "POST", "/campaigns", order(numbersFrom(n, n), `,"send":true`), &second)
 	a.until(second.ID, "the first twenty", func(c apiCampaign) bool { return c.Counts["accepted"] >= 20 })
@@ -345,7 +349,7 @@ func TestAKeyOutlivesKills(t *testing.T) {
 	}
 	doubtful := int64(0)
 	for i, id := range ids {
-		waitFor(t, time.Minute, "the end", func() bool {
+		waitFor(t, longPatience, "the end", func() bool {
 			p.keepGoing(id)
 			return a.campaign(id).State == "finished"
 		})

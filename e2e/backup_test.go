@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	backedUpMessages = 1200
+	backedUpMessages = 2400
 	backedUpText     = "Backed up"
 	passphrase       = "SMSDESK_BACKUP_PASSPHRASE=correct horse battery"
 )
@@ -34,16 +34,16 @@ func midway(t *testing.T, hook func(p *pair)) (p *pair, c sms.Campaign, before, 
 	p.begin(c)
 	sent := func(n int) {
 		t.Helper()
-		waitFor(t, 2*time.Minute, fmt.Sprint(n, " executed messages"), func() bool { return len(ledger(t, p.sandbox)) >= n })
+		waitFor(t, longPatience, fmt.Sprint(n, " executed messages"), func() bool { return len(ledger(t, p.sandbox)) >= n })
 	}
 	sent(200)
 	// However long the hook takes, the campaign is under way before, during and after it.
-	setFaults(t, p.sandbox, `{"latency":"3s"}`)
+	setFaults(t, p.sandbox, `{"latency":"5s"}`)
 	hook(p)
 	setFaults(t, p.sandbox, `{"latency":"200ms"}`)
 	before = p.times()
 	sent(min(len(before)+400, backedUpMessages))
-	if err := desk.stop(30 * time.Second); err != nil {
+	if err := desk.stop(); err != nil {
 		t.Fatal(err)
 	}
 	after = p.times()
@@ -119,7 +119,7 @@ func TestTheBackupAndRestoreOfTheREADME(t *testing.T) {
 	if now := p.times(); !maps.Equal(now, after) {
 		t.Fatalf("accepting sent %d messages: a person continues each campaign", sum(now)-sum(after))
 	}
-	waitFor(t, 2*time.Minute, "the end of the continued campaign", func() bool {
+	waitFor(t, longPatience, "the end of the continued campaign", func() bool {
 		p.keepGoing(c.ID)
 		return p.campaign(c.ID).State == sms.CampaignFinished
 	})
@@ -132,7 +132,7 @@ func TestTheBackupAndRestoreOfTheREADME(t *testing.T) {
 	if err != nil || tally.Total() != backedUpMessages || tally["queued"] != 0 {
 		t.Errorf("%v %v", tally, err)
 	}
-	if err := desk.stop(20 * time.Second); err != nil {
+	if err := desk.stop(); err != nil {
 		t.Error(err)
 	}
 }
@@ -175,7 +175,7 @@ func TestACopyWithoutItsJournalSendsNothing(t *testing.T) {
 		t.Fatalf("accepting sent %d messages: a person continues each campaign", sum(now)-sum(after))
 	}
 	// Whoever continues was told that some get it twice: nobody can know who.
-	waitFor(t, 2*time.Minute, "the end of the continued campaign", func() bool {
+	waitFor(t, longPatience, "the end of the continued campaign", func() bool {
 		p.keepGoing(c.ID)
 		return p.campaign(c.ID).State == sms.CampaignFinished
 	})
@@ -185,7 +185,7 @@ func TestACopyWithoutItsJournalSendsNothing(t *testing.T) {
 	if out, code := command(t, p.bin, "--data", p.data, "doctor"); code != 0 {
 		t.Errorf("doctor afterwards: exit %d\n%s", code, out)
 	}
-	if err := desk.stop(20 * time.Second); err != nil {
+	if err := desk.stop(); err != nil {
 		t.Error(err)
 	}
 }
@@ -196,9 +196,9 @@ func TestACopyOfTheDatabaseFileAloneIsNotEmpty(t *testing.T) {
 	p := newPair(t, binary(t, ""), 10)
 	p.serve()
 	p.send(numbersFrom(30_000, 300), "Copied")
-	waitFor(t, time.Minute, "the ledger", func() bool { return len(ledger(t, p.sandbox)) == 300 })
+	waitFor(t, longPatience, "the ledger", func() bool { return len(ledger(t, p.sandbox)) == 300 })
 	var n int
-	waitFor(t, 25*time.Second, "the messages in the file alone", func() bool {
+	waitFor(t, patience, "the messages in the file alone", func() bool {
 		raw, err := os.ReadFile(filepath.Join(p.data, "smsdesk.db"))
 		if err != nil {
 			t.Fatal(err)

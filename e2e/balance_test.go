@@ -19,7 +19,7 @@ func TestBalancePage(t *testing.T) {
 	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
 	a.tile("Awaiting report", "3")
 	a.open("/balance")
-	waitFor(t, 40*time.Second, "the balance after the campaign, on a page that nobody loads again", func() bool {
+	waitFor(t, patience, "the balance after the campaign, on a page that nobody loads again", func() bool {
 		return strings.Contains(a.text("#balance-live"), "₦999,988.00") &&
 			strings.Contains(a.text("#balance-chart"), "Lowest ₦999,988.00")
 	})

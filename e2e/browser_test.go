@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -100,8 +99,6 @@ type tab struct {
 	complaints []string
 }
 
-const patience = 10 * time.Second
-
 func newTab(t *testing.T, b playwright.Browser, base string, options ...playwright.BrowserNewContextOptions) *tab {
 	t.Helper()
 	c, err := b.NewContext(options...)
@@ -163,7 +160,8 @@ func (p *tab) follow(words string) {
 }
 
 func (p *tab) text(selector string) string {
-	s, err := p.Locator(selector).First().InnerText()
+	s, err := p.Locator(selector).First().InnerText(
+		playwright.LocatorInnerTextOptions{Timeout: playwright.Float(5000)})
 	if err != nil {
 		return ""
 	}

@@ -77,7 +77,7 @@ func (p *pair) must(err error) {
 // begin starts a draft as the desk does for a person.
 func (p *pair) begin(c sms.Campaign) {
 	p.t.Helper()
-	waitFor(p.t, 20*time.Second, "the sender IDs", func() bool {
+	waitFor(p.t, patience, "the sender IDs", func() bool {
 		list, err := p.db.SenderIDs(context.Background(), p.account.ID)
 		return err == nil && len(list) > 0
 	})
@@ -102,7 +102,7 @@ func TestBulkGoesOutAsPlanned(t *testing.T) {
 	began = time.Now()
 	p.begin(c)
 	t.Logf("measured: started in %s", time.Since(began).Round(time.Millisecond))
-	waitFor(t, 3*time.Minute, "the end", func() bool {
+	waitFor(t, longPatience, "the end", func() bool {
 		time.Sleep(100 * time.Millisecond)
 		return p.campaign(c.ID).State == sms.CampaignFinished
 	})

@@ -173,7 +173,7 @@ func newCrawler(t *testing.T, base string, role sms.Role) *crawler {
 		t.Fatal(err)
 	}
 	c := &crawler{t: t, role: role, base: u, seen: map[string]bool{}, kinds: map[string]int{},
-		client: &http.Client{Jar: jar, Timeout: 10 * time.Second,
+		client: &http.Client{Jar: jar, Timeout: patience,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if resp := c.post("/signin", url.Values{"email": {string(role) + "@example.com"},
 		"password": {adaPassword}}); resp.StatusCode != http.StatusSeeOther {

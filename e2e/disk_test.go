@@ -135,7 +135,7 @@ func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
 			p := newPair(t, binary(t, ""), 10)
 			spool := filepath.Join(t.TempDir(), "elsewhere")
 			p.flags = []string{"--spool", spool}
-			p.must(p.serve().stop(20 * time.Second))
+			p.must(p.serve().stop())
 			report, ussd := p.callback("DLR"), p.callback("USSD")
 			p.must(p.db.Close())
 			mend := c.spoil(p)
@@ -144,7 +144,7 @@ func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
 			desk := p.serveAsNobody("--spool", spool)
 			began := time.Now()
 			base := "http://" + p.listen
-			waitFor(t, 10*time.Second, "an answer", func() bool {
+			waitFor(t, patience, "an answer", func() bool {
 				resp, err := http.Get(base + "/livez")
 				if err == nil {
 					_ = resp.Body.Close()
@@ -154,7 +154,7 @@ func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
 			t.Logf("it answers after %d ms", time.Since(began).Milliseconds())
 			stop := reportSteadily(t, report, 50)
 			var page answered
-			waitFor(t, 20*time.Second, "the page to say "+c.says, func() bool {
+			waitFor(t, patience, "the page to say "+c.says, func() bool {
 				page = ask(t, "GET", base+"/campaigns", "")
 				return strings.Contains(page.body, c.says)
 			})
@@ -174,12 +174,12 @@ func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
 				t.Errorf("USSD: %d %s", got.status, got.body)
 			}
 			mend()
-			desk.ready(p.listen, 30*time.Second)
+			desk.ready(p.listen)
 			time.Sleep(time.Second)
 			sent := stop()
 			p.openDB()
 			kept := map[string]bool{}
-			waitFor(t, 20*time.Second, "every report to be applied", func() bool {
+			waitFor(t, patience, "every report to be applied", func() bool {
 				p.reportIDs(kept)
 				return len(kept) == sent
 			})
@@ -187,7 +187,7 @@ func TestADataFolderThatCannotBeUsedRefusesNoReport(t *testing.T) {
 			if page := ask(t, "GET", base+"/signin", ""); page.status != http.StatusOK {
 				t.Errorf("after the recovery: %d", page.status)
 			}
-			if err := desk.stop(20 * time.Second); err != nil {
+			if err := desk.stop(); err != nil {
 				t.Error(err)
 			}
 			if n := strings.Count(desk.output.String(), "level=ERROR"); n > 5 {
@@ -215,7 +215,7 @@ func TestAWrongConfigurationEndsTheStart(t *testing.T) {
 	}
 	desk := p.serve()
 	refused("already using", serve(p.data))
-	p.must(desk.stop(20 * time.Second))
+	p.must(desk.stop())
 	busy, _ := listenFile(t)
 	refused("address already in use", []string{"--data", p.data, "serve", "--listen", busy, "--no-sandbox"})
 	key := filepath.Join(p.data, "smsdesk.key")
@@ -227,7 +227,7 @@ func TestAWrongConfigurationEndsTheStart(t *testing.T) {
 	file := writeFile(t, "no-folder", "")
 	refused("is a file, not a folder", serve(file))
 	refused("no-folder", serve(filepath.Join(file, "below")))
-	if err := p.serve().stop(20 * time.Second); err != nil {
+	if err := p.serve().stop(); err != nil {
 		t.Error(err)
 	}
 	if list, err := p.db.CallbackTokens(t.Context(), time.Now().UnixMilli()); err != nil || len(list) == 0 ||

@@ -70,7 +70,7 @@ func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
 	boss := p.staff(sms.Administrator)
 	first, second := p.send([]string{"2348030000008"}, "By a report"), p.send([]string{"2348030000008"}, "By a person")
 	for _, c := range []sms.Campaign{first, second} {
-		waitFor(t, 15*time.Second, "a message in doubt", func() bool { return p.state(c.ID, "doubt") == 1 })
+		waitFor(t, patience, "a message in doubt", func() bool { return p.state(c.ID, "doubt") == 1 })
 	}
 	real := ""
 	for _, e := range ledger(t, p.sandbox) {
@@ -81,11 +81,11 @@ func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
 	p.received(time.Now().Add(-3*time.Minute), url.Values{"messageId": {real}, "mobile": {"2348030000008"},
 		"status": {"DELIVRD"}, "errorCode": {"000"},
 		"submitDate": {""}, "doneDate": {"x"}, "shortMessage": {"By a  report"}})
-	waitFor(t, 45*time.Second, "the report to settle its message", func() bool {
+	waitFor(t, patience, "the report to settle its message", func() bool {
 		return p.state(first.ID, "delivered") == 1
 	})
 	var asked []sms.StatusQuery
-	waitFor(t, 20*time.Second, "the provider's word about the id", func() bool {
+	waitFor(t, patience, "the provider's word about the id", func() bool {
 		var err error
 		if asked, err = p.db.MessageAsked(context.Background(), p.messages(first.ID)[0].ID); err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func TestDoubtEndsByAReportAndByAPerson(t *testing.T) {
 	if resp := boss.post(strings.TrimSuffix(confirm, "confirm")+"start", start); resp.StatusCode != http.StatusSeeOther {
 		t.Fatalf("starting: %s", resp.Status)
 	}
-	waitFor(t, 15*time.Second, "the second sending", func() bool { return len(ledger(t, p.sandbox)) == 3 })
+	waitFor(t, patience, "the second sending", func() bool { return len(ledger(t, p.sandbox)) == 3 })
 	if p.state(second.ID, "resent") != 1 {
 		t.Error("the old message is not closed")
 	}
@@ -167,11 +167,11 @@ func TestReportsLostWhileDown(t *testing.T) {
 	desk := p.serve()
 	boss := p.staff(sms.Administrator)
 	c := p.send(numbersFrom(1, 12), "While nobody listens")
-	waitFor(t, 15*time.Second, "the messages at the network", func() bool { return p.state(c.ID, "network") == 12 })
+	waitFor(t, patience, "the messages at the network", func() bool { return p.state(c.ID, "network") == 12 })
 	desk.kill()
 	killed := time.Now()
 	setFaults(t, p.sandbox, `{}`)
-	waitFor(t, 15*time.Second, "the reports to be lost", func() bool {
+	waitFor(t, patience, "the reports to be lost", func() bool {
 		var state struct{ ReportsOwed, ReportsLost int }
 		getJSON(t, "http://"+p.sandbox+"/_sandbox/state", &state)
 		return state.ReportsLost == 12 && state.ReportsOwed == 0
@@ -179,7 +179,7 @@ func TestReportsLostWhileDown(t *testing.T) {
 	time.Sleep(time.Until(killed.Add(time.Minute)))
 	p.serve()
 	_, doc := boss.get("/reports")
-	waitFor(t, 15*time.Second, "the gap", func() bool {
+	waitFor(t, patience, "the gap", func() bool {
 		_, doc = boss.get("/reports")
 		return strings.Contains(words(doc), "12 messages from then have no report.")
 	})
@@ -190,8 +190,8 @@ func TestReportsLostWhileDown(t *testing.T) {
 	if resp := boss.post("/reports/gap", form); resp.StatusCode != http.StatusSeeOther {
 		t.Fatalf("asking: %s", resp.Status)
 	}
-	waitFor(t, 30*time.Second, "the provider's answers", func() bool { return p.state(c.ID, "delivered") == 12 })
-	waitFor(t, 10*time.Second, "the end of the questions", func() bool {
+	waitFor(t, patience, "the provider's answers", func() bool { return p.state(c.ID, "delivered") == 12 })
+	waitFor(t, patience, "the end of the questions", func() bool {
 		_, doc = boss.get("/reports")
 		return strings.Contains(words(doc), "Asked about 12 messages")
 	})

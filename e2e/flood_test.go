@@ -22,7 +22,7 @@ func TestSlowCallersHoldNobodyUp(t *testing.T) {
 	request := "GET " + r.path + "?messageId=slow HTTP/1.1\r\nHost: desk.example\r\n"
 	for range slow {
 		all.Go(func() {
-			conn, err := net.DialTimeout("tcp", r.at, 20*time.Second)
+			conn, err := net.DialTimeout("tcp", r.at, patience)
 			if err != nil {
 				t.Errorf("a slow caller is not let in: %v", err)
 				return
@@ -98,7 +98,7 @@ func TestAFloodOfReportsStopsNobody(t *testing.T) {
 	if kept.Load() < callers || wrong.Load() < callers || pages == 0 {
 		t.Errorf("only %d reports, %d wrong calls and %d pages: this proves nothing", kept.Load(), wrong.Load(), pages)
 	}
-	waitFor(t, time.Minute, "the flood to be applied", func() bool { return r.arrivals() >= kept.Load() })
+	waitFor(t, longPatience, "the flood to be applied", func() bool { return r.arrivals() >= kept.Load() })
 	r.applied(kept.Load())
 	t.Logf("%d reports kept, %d turned away, %d wrong tokens, %d pages in 5 s", kept.Load(), busy.Load(), wrong.Load(),
 		pages)

@@ -171,7 +171,7 @@ func (p *process) kill() {
 }
 
 // stop asks the process to end and waits for it.
-func (p *process) stop(most time.Duration) error {
+func (p *process) stop() error {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -179,8 +179,8 @@ func (p *process) stop(most time.Duration) error {
 	select {
 	case <-p.ended:
 		return p.err
-	case <-time.After(most):
-		p.t.Fatalf("still running %s after SIGTERM", most)
+	case <-time.After(patience):
+		p.t.Fatalf("still running %s after SIGTERM", patience)
 		return nil
 	}
 }
@@ -245,9 +245,9 @@ func freeAddr(t *testing.T) string {
 }
 
 // ready waits until the process answers /healthz.
-func (p *process) ready(addr string, most time.Duration) {
+func (p *process) ready(addr string) {
 	p.t.Helper()
-	waitFor(p.t, most, "an answer of "+addr+"/healthz", func() bool {
+	waitFor(p.t, patience, "an answer of "+addr+"/healthz", func() bool {
 		select {
 		case <-p.ended:
 			p.t.Fatalf("ended instead of serving: %v\n%s", p.err, p.output)
@@ -261,6 +261,13 @@ func (p *process) ready(addr string, most time.Duration) {
 		return resp.StatusCode == http.StatusOK
 	})
 }
+
+// What a story waits for has come long before, on any machine: these only end a
+// story that went wrong. How fast something has to be is said where it is measured.
+const (
+	patience     = time.Minute
+	longPatience = 5 * time.Minute // for a whole campaign
+)
 
 // waitFor asks until it is done, and fails the test when that takes too long. A
 // question that is dear, such as the whole ledger, is asked less often: waiting
@@ -354,7 +361,7 @@ func newPair(t *testing.T, bin string, callLimit int, sandboxFlags ...string) *p
 	dlr := p.callback("DLR")
 	args := append([]string{"sandbox", "--listen", p.sandbox, "--api-key", "k+/y==", "--client-id", "client-7",
 		"--dlr-url", dlr, "--per-minute", "0"}, sandboxFlags...)
-	start(t, bin, args...).ready(p.sandbox, 10*time.Second)
+	start(t, bin, args...).ready(p.sandbox)
 	p.openDB()
 	t.Cleanup(func() { _ = p.db.Close() })
 	var err error
@@ -415,7 +422,7 @@ func (p *pair) serve() *process {
 		p.flags...)...)
 	cmd.Env = p.env
 	s := startCommand(p.t, cmd)
-	s.ready(p.listen, 15*time.Second)
+	s.ready(p.listen)
 	return s
 }
 
@@ -423,7 +430,7 @@ func (p *pair) serve() *process {
 func (p *pair) send(numbers []string, text string) sms.Campaign {
 	p.t.Helper()
 	ctx := context.Background()
-	waitFor(p.t, 20*time.Second, "the sender IDs", func() bool {
+	waitFor(p.t, patience, "the sender IDs", func() bool {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})

@@ -36,7 +36,7 @@ func (p *pair) desk() *rig.Staff {
 func (p *pair) upload(path, text string) sms.List {
 	p.t.Helper()
 	ctx := context.Background()
-	waitFor(p.t, 20*time.Second, "the sender IDs", func() bool {
+	waitFor(p.t, patience, "the sender IDs", func() bool {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})
@@ -185,7 +185,7 @@ func TestMemoryOfLargeLists(t *testing.T) {
 			idle := s.peak()
 			l := p.upload(path, "")
 			state, checked := l.State, int64(0)
-			waitFor(t, 5*time.Minute, "the campaign", func() bool {
+			waitFor(t, longPatience, "the campaign", func() bool {
 				if l = p.list(l.UID); l.State == sms.ListMaking && state == sms.ListChecking {
 					checked = s.peak()
 				}
@@ -223,7 +223,7 @@ func TestKillsDuringAnImport(t *testing.T) {
 		within := 80
 		if i >= importKills/2 {
 			within = 600
-			waitFor(t, time.Minute, "the end of the check", func() bool { return p.list(l.UID).State != sms.ListChecking })
+			waitFor(t, longPatience, "the end of the check", func() bool { return p.list(l.UID).State != sms.ListChecking })
 		}
 		time.Sleep(time.Duration(random.IntN(within)) * time.Millisecond)
 		s.kill()
@@ -235,7 +235,7 @@ func TestKillsDuringAnImport(t *testing.T) {
 		}
 		s = p.serve()
 	}
-	waitFor(t, 2*time.Minute, "the campaign", func() bool { return p.list(l.UID).State == sms.ListMade })
+	waitFor(t, longPatience, "the campaign", func() bool { return p.list(l.UID).State == sms.ListMade })
 	l = p.list(l.UID)
 	p.noneOrAll(l)
 	t.Logf("kills by what was under way: %v", killed)
@@ -252,7 +252,7 @@ func TestKillsDuringAnImport(t *testing.T) {
 	if len(seen) != killedRows {
 		t.Errorf("%d messages of %d", len(seen), killedRows)
 	}
-	if err := s.stop(20 * time.Second); err != nil {
+	if err := s.stop(); err != nil {
 		t.Errorf("stopping: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	killMessages = 500
+	killMessages = 1000
 	kills        = 20
 )
 
@@ -59,18 +59,22 @@ func killLoop(t *testing.T, tags string, kills int) (caught int, wrong []string,
 				`{"latency":"300ms","cutAfter":0.06,"cutBefore":0.06,"errorAfter":0.04,"htmlAfter":0.04,"missingRows":0.05,"tooMany":0.03}`)
 		}
 		p.keepGoing(c.ID)
-		time.Sleep(time.Duration(random.IntN(700)) * time.Millisecond)
+		if i%4 == 0 {
+			time.Sleep(time.Duration(random.IntN(700)) * time.Millisecond)
+		} else {
+			p.awaitCall(c.ID, random)
+		}
 		desk.kill()
 		caught += p.inFlight()
 		desk = p.serve()
 	}
 	setFaults(t, p.sandbox, `{}`)
-	waitFor(t, 3*time.Minute, "the campaign's end", func() bool {
+	waitFor(t, longPatience, "the campaign's end", func() bool {
 		p.keepGoing(c.ID)
 		return p.campaign(c.ID).State == sms.CampaignFinished
 	})
 	time.Sleep(2500 * time.Millisecond)
-	if err := desk.stop(20 * time.Second); err != nil {
+	if err := desk.stop(); err != nil {
 		t.Errorf("stopping: %v", err)
 	}
 	wrong = append(wrong, p.dishonest(c.ID, numbers)...)
@@ -80,6 +84,17 @@ func killLoop(t *testing.T, tags string, kills int) (caught int, wrong []string,
 		}
 	}
 	return caught, wrong, p.summary(c.ID, kills, caught)
+}
+
+// awaitCall returns at a random moment of a call, however long the desk took to
+// begin one, or when there is none left.
+func (p *pair) awaitCall(campaign int64, random *rand.Rand) {
+	p.t.Helper()
+	waitFor(p.t, patience, "a call under way", func() bool {
+		p.keepGoing(campaign)
+		time.Sleep(time.Duration(random.IntN(250)) * time.Millisecond)
+		return p.inFlight() > 0 || p.campaign(campaign).State == sms.CampaignFinished
+	})
 }
 
 // killRows gives every other number a text of its own, so that calls with one

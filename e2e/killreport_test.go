@@ -47,7 +47,7 @@ func killReceiving(t *testing.T, tags string, kills, reportMessages int) (busy i
 	desk := p.serve()
 	c, _ := p.seed(killRows(numbersFrom(1, reportMessages)))
 	p.begin(c)
-	waitFor(t, 2*time.Minute, "everything sent", func() bool {
+	waitFor(t, longPatience, "everything sent", func() bool {
 		time.Sleep(50 * time.Millisecond)
 		return p.campaign(c.ID).State == sms.CampaignFinished
 	})
@@ -55,8 +55,7 @@ func killReceiving(t *testing.T, tags string, kills, reportMessages int) (busy i
 	for range kills {
 		before := p.reportsAnswered()
 		setFaults(t, p.sandbox, `{"duplicates":0.2}`)
-		for until := time.Now().Add(time.Second); p.reportsAnswered() == before && time.Now().Before(until); {
-		}
+		waitFor(t, patience, "a report", func() bool { return p.reportsAnswered() > before || p.reportsOwed() == 0 })
 		time.Sleep(time.Duration(random.IntN(15)) * time.Millisecond)
 		// A report that nobody receives is discarded: the gap is not what is
 		// looked at here.
@@ -73,12 +72,8 @@ func killReceiving(t *testing.T, tags string, kills, reportMessages int) (busy i
 		desk = p.serve()
 	}
 	setFaults(t, p.sandbox, `{"duplicates":0.2}`)
-	waitFor(t, time.Minute, "the last reports", func() bool {
-		var s sandbox.State
-		getJSON(t, "http://"+p.sandbox+"/_sandbox/state", &s)
-		return s.ReportsOwed == 0
-	})
-	if err := desk.stop(20 * time.Second); err != nil {
+	waitFor(t, longPatience, "the last reports", func() bool { return p.reportsOwed() == 0 })
+	if err := desk.stop(); err != nil {
 		t.Errorf("stopping: %v", err)
 	}
 	wrong, acknowledged, stored := p.unstored(c.ID)
@@ -89,11 +84,14 @@ func killReceiving(t *testing.T, tags string, kills, reportMessages int) (busy i
 		kills, busy, acknowledged, stored, reportMessages)
 }
 
-func (p *pair) reportsAnswered() int64 {
-	var s sandbox.State
+func (p *pair) sandboxState() (s sandbox.State) {
 	getJSON(p.t, "http://"+p.sandbox+"/_sandbox/state", &s)
-	return s.ReportsAnswered
+	return s
 }
+
+func (p *pair) reportsAnswered() int64 { return p.sandboxState().ReportsAnswered }
+
+func (p *pair) reportsOwed() int { return p.sandboxState().ReportsOwed }
 
 func (p *pair) reported() (list []sandbox.Reported) {
 	getJSON(p.t, "http://"+p.sandbox+"/_sandbox/reports", &list)

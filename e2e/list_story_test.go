@@ -38,7 +38,7 @@ func (p *tab) pick(label, words string) {
 
 func (p *tab) reaches(at *regexp.Regexp) {
 	p.t.Helper()
-	p.do(p.WaitForURL(at, playwright.PageWaitForURLOptions{Timeout: playwright.Float(30000)}))
+	p.do(p.WaitForURL(at))
 }
 
 // defaultSender makes CLINIC the sender ID that forms begin with.
@@ -100,8 +100,7 @@ func executedOnce(t *testing.T, sandbox string, want map[string]string) {
 
 func (p *tab) finishes() {
 	p.t.Helper()
-	if err := p.GetByText("Finished").First().WaitFor(
-		playwright.LocatorWaitForOptions{Timeout: playwright.Float(60000)}); err != nil {
+	if err := p.GetByText("Finished").First().WaitFor(); err != nil {
 		p.t.Fatalf("the campaign never finishes: %s", p.text("main"))
 	}
 }
@@ -228,7 +227,7 @@ func TestADirtyList(t *testing.T) {
 	plain.onward()
 	plain.press("Send 5 messages now")
 	plain.reaches(atCampaign)
-	waitFor(t, 30*time.Second, "the second campaign", func() bool { return len(ledger(t, o.sandbox)) == 10 })
+	waitFor(t, patience, "the second campaign", func() bool { return len(ledger(t, o.sandbox)) == 10 })
 }
 
 // mappingWithoutScript does what mapping does, pressing on where a page says
@@ -240,27 +239,25 @@ func (p *tab) mappingWithoutScript() {
 	p.pick("##name##", "Full Name")
 	p.pick("##amount##", "Amount due")
 	p.press("Check ")
-	for range 20 {
+	waitFor(p.t, patience, "the end of the check", func() bool {
 		if strings.Contains(p.text("main"), "You need to:") {
-			return
+			return true
 		}
-		time.Sleep(200 * time.Millisecond)
 		p.follow("Refresh")
-	}
-	p.t.Fatalf("the check never ends: %s", p.text("main"))
+		return false
+	})
 }
 
-// onward presses Refresh until the confirmation is there.
+// onward loads the page again until the confirmation is there.
 func (p *tab) onward() {
 	p.t.Helper()
-	for range 50 {
+	waitFor(p.t, patience, "the confirmation", func() bool {
 		if atConfirm.MatchString(p.URL()) {
-			return
+			return true
 		}
-		time.Sleep(100 * time.Millisecond)
 		p.do2(p.Reload())
-	}
-	p.t.Fatalf("no confirmation, but %s: %s", p.URL(), p.text("main"))
+		return false
+	})
 }
 
 // rejected downloads the bad rows and reads them as their sender would.
@@ -346,7 +343,7 @@ func TestAListByKeyboard(t *testing.T) {
 	select {
 	case chooser := <-opened:
 		p.do(chooser.SetFiles([]string{path}))
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("Enter on the file field opens no dialog")
 	}
 	p.reaches(atMessage)

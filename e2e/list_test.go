@@ -84,7 +84,7 @@ func TestAnUploadIsCancelled(t *testing.T) {
 	p.do(err)
 	p.do2(line.Send("Network.enable", nil))
 	p.do2(line.Send("Network.emulateNetworkConditions",
-		map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 200 << 10}))
+		map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 100 << 10}))
 	p.choose(writeFile(t, "slow.csv", "phone\n"+strings.Repeat("08031234567\n", 500_000)))
 	p.sees("Uploading slow.csv")
 	share := p.Locator(".going > span").Filter(playwright.LocatorFilterOptions{HasText: "%"})

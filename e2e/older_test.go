@@ -12,7 +12,7 @@ import (
 // password, the paused campaign, and the word before some may get it twice.
 func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 	waits(t)
-	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms")
+	p := newPair(t, binary(t, ""), 10, "--faults", "latency=3s")
 	must(t, p.bin, "--data", p.data, "user", "add", "--email", "administrator@example.com", "--name", "Ada Obi",
 		"--role", "administrator", "--password-file", writeFile(t, "password", adaPassword))
 	desk := p.serve()
@@ -20,10 +20,11 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 	c := p.send(numbers, "Answered on the page")
 	stopBefore(t, p, desk, c.ID)
 	p.copyDatabase("smsdesk.db", "before.db")
+	setFaults(t, p.sandbox, `{"latency":"400ms"}`)
 	desk = p.serve()
 	p.keepGoing(c.ID)
-	waitFor(t, 20*time.Second, "some more messages", func() bool { return p.state(c.ID, "queued") < 180 })
-	p.must(desk.stop(20 * time.Second))
+	waitFor(t, patience, "some more messages", func() bool { return p.state(c.ID, "queued") < 180 })
+	p.must(desk.stop())
 	sent := len(ledger(t, p.sandbox))
 	setFaults(t, p.sandbox, "{}")
 	p.copyDatabase("before.db", "smsdesk.db")
@@ -42,7 +43,7 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 	view.sees("Enter your password")
 	view.fill("Your password", adaPassword)
 	view.press("Accept this older state")
-	waitFor(t, 20*time.Second, "the answer to be carried out", func() bool {
+	waitFor(t, patience, "the answer to be carried out", func() bool {
 		gap, err := p.db.OpenGap(t.Context(), time.Now().UnixMilli())
 		return err == nil && gap.ID > 0
 	})
@@ -63,7 +64,7 @@ func TestAnOlderStateIsAnsweredOnThePage(t *testing.T) {
 	view.do(view.SetViewportSize(1280, 800))
 	view.press("Continue and send")
 	// All places of the rate are taken for a minute.
-	waitFor(t, 2*time.Minute, "the end", func() bool { return p.campaign(c.ID).State == sms.CampaignFinished })
+	waitFor(t, longPatience, "the end", func() bool { return p.campaign(c.ID).State == sms.CampaignFinished })
 	if n := twice(t, p.sandbox); n != 0 {
 		t.Errorf("%d got it twice", n)
 	}

@@ -123,7 +123,7 @@ func TestAnOutageDoubtsNothing(t *testing.T) {
 			numbers := numbersFrom(1, messages)
 			campaign, _ := p.seed(killRows(numbers))
 			p.begin(campaign)
-			waitFor(t, time.Minute, "the first answers", func() bool {
+			waitFor(t, longPatience, "the first answers", func() bool {
 				return p.state(campaign.ID, "network")+p.state(campaign.ID, "delivered") > 200
 			})
 
@@ -170,8 +170,8 @@ func TestAnOutageDoubtsNothing(t *testing.T) {
 			}
 			mend()
 			mended := time.Now()
-			desk.ready(p.listen, 40*time.Second)
-			waitFor(t, 90*time.Second, "the end", func() bool { return p.campaign(campaign.ID).State == sms.CampaignFinished })
+			desk.ready(p.listen)
+			waitFor(t, patience, "the end", func() bool { return p.campaign(campaign.ID).State == sms.CampaignFinished })
 			t.Logf("%d messages waited for %s and went out within %s", messages-now, c.lasts,
 				time.Since(mended).Round(time.Second))
 			for _, w := range p.dishonest(campaign.ID, numbers) {
@@ -183,7 +183,7 @@ func TestAnOutageDoubtsNothing(t *testing.T) {
 			if !c.kill {
 				p.acknowledgedAll(campaign.ID)
 			}
-			if err := desk.stop(30 * time.Second); err != nil {
+			if err := desk.stop(); err != nil {
 				t.Error(err)
 			}
 			if n := strings.Count(desk.output.String(), "level=ERROR"); n > 40 {
@@ -197,7 +197,7 @@ func TestAnOutageDoubtsNothing(t *testing.T) {
 // that was not acknowledged or is not stored.
 func (p *pair) acknowledgedAll(campaign int64) {
 	p.t.Helper()
-	waitFor(p.t, 30*time.Second, "every report", func() bool { return p.state(campaign, "network") == 0 })
+	waitFor(p.t, patience, "every report", func() bool { return p.state(campaign, "network") == 0 })
 	refused := 0
 	for _, r := range p.reported() {
 		refused += r.Sent - r.Answered
@@ -224,11 +224,11 @@ func TestFullFromTheStart(t *testing.T) {
 	desk := p.serve()
 	report := p.callback("DLR")
 	spool := filepath.Join(p.data, "spool")
-	waitFor(t, 20*time.Second, "space for reports", func() bool {
+	waitFor(t, patience, "space for reports", func() bool {
 		list, err := os.ReadDir(spool)
 		return err == nil && len(list) == 1 && filepath.Ext(list[0].Name()) == ".prepare"
 	})
-	p.must(desk.stop(20 * time.Second))
+	p.must(desk.stop())
 	p.must(p.db.Close())
 	free := func() {}
 	if p.mounted {
@@ -238,7 +238,7 @@ func TestFullFromTheStart(t *testing.T) {
 	if !p.mounted {
 		free = p.fillDisk(func() *process { return desk })
 	}
-	waitFor(t, 10*time.Second, "an answer", func() bool {
+	waitFor(t, patience, "an answer", func() bool {
 		resp, err := http.Get("http://" + p.listen + "/livez")
 		if err == nil {
 			_ = resp.Body.Close()
@@ -248,15 +248,15 @@ func TestFullFromTheStart(t *testing.T) {
 	stop := reportSteadily(t, report, 100)
 	time.Sleep(12 * time.Second)
 	free()
-	desk.ready(p.listen, 30*time.Second)
+	desk.ready(p.listen)
 	time.Sleep(time.Second)
 	sent := stop()
 	p.openDB()
 	kept := map[string]bool{}
-	waitFor(t, 20*time.Second, "every report to be applied", func() bool {
+	waitFor(t, patience, "every report to be applied", func() bool {
 		p.reportIDs(kept)
 		return len(kept) == sent
 	})
 	t.Logf("%d reports, all acknowledged and applied", sent)
-	p.must(desk.stop(20 * time.Second))
+	p.must(desk.stop())
 }

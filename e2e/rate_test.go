@@ -138,14 +138,14 @@ func waitAfterKill(t *testing.T) {
 	c := newClocked(t, clockOnly, "--retry-after", "30s")
 	running := c.serve()
 	campaign, _ := c.seed(killRows(numbersFrom(1, 40)))
-	waitFor(t, 20*time.Second, "the sender IDs", func() bool {
+	waitFor(t, patience, "the sender IDs", func() bool {
 		list, err := c.db.SenderIDs(t.Context(), c.account.ID)
 		return err == nil && len(list) > 0
 	})
 	setFaults(t, c.sandbox, `{"tooMany":1}`)
 	c.begin(campaign)
 	var told int64
-	waitFor(t, 10*time.Second, "a 429", func() bool {
+	waitFor(t, patience, "a 429", func() bool {
 		at, status := c.called()
 		i := slices.Index(status, 429)
 		if i >= 0 {
@@ -153,7 +153,7 @@ func waitAfterKill(t *testing.T) {
 		}
 		return i >= 0
 	})
-	waitFor(t, 10*time.Second, "the wait to be stored", func() bool {
+	waitFor(t, patience, "the wait to be stored", func() bool {
 		before, err := c.db.CallsBefore(t.Context(), c.account.ID, 100)
 		return err == nil && before.Throttle.Left > 0
 	})
@@ -166,7 +166,7 @@ func waitAfterKill(t *testing.T) {
 	c.set(0)
 	c.serve()
 	next := int64(0)
-	waitFor(t, 50*time.Second, "the next call", func() bool {
+	waitFor(t, patience, "the next call", func() bool {
 		at, status := c.called()
 		for i := range at {
 			if at[i] > told+2000 && status[i] == 200 {
@@ -194,7 +194,7 @@ func TestAFastClockSendsNothingEarly(t *testing.T) {
 	due(t, c.db, address, time.Now().Add(50*time.Minute))
 	c.set(time.Hour)
 	running = c.serve()
-	waitFor(t, 20*time.Second, "the log to say so", func() bool {
+	waitFor(t, patience, "the log to say so", func() bool {
 		return strings.Contains(running.output.String(), "the computer's clock is wrong")
 	})
 	time.Sleep(3 * time.Second)
@@ -207,13 +207,13 @@ func TestAFastClockSendsNothingEarly(t *testing.T) {
 	}
 	c.set(0)
 	due(t, c.db, address, time.Now().Add(time.Second))
-	waitFor(t, 30*time.Second, "the campaign's end", func() bool {
+	waitFor(t, patience, "the campaign's end", func() bool {
 		return c.campaign(campaign.ID).State == sms.CampaignFinished
 	})
 	if said := c.doctor(); !strings.Contains(said, "ok     the clock agrees with the provider of account \"Clinic\"") {
 		t.Errorf("doctor says %s", said)
 	}
-	if err := running.stop(20 * time.Second); err != nil {
+	if err := running.stop(); err != nil {
 		t.Errorf("stopping: %v", err)
 	}
 }

@@ -42,7 +42,7 @@ func newReceiving(t *testing.T, messages int) *receiving {
 	r.desk = r.serve()
 	r.boss = r.staff(sms.Administrator)
 	c := r.send(numbersFrom(1, messages), receivedText)
-	waitFor(t, 30*time.Second, "the messages at the network", func() bool {
+	waitFor(t, patience, "the messages at the network", func() bool {
 		return r.state(c.ID, "network") == int64(messages)
 	})
 	r.campaign, r.free = c.ID, r.messages(c.ID)
@@ -75,10 +75,10 @@ func report(m sms.Message, status string, changes ...string) string {
 // answer is its status and everything else that it tells but the time.
 func (r *receiving) call(method, target string) (status int, answer string) {
 	r.t.Helper()
-	conn, err := net.DialTimeout("tcp", r.at, 5*time.Second)
+	conn, err := net.DialTimeout("tcp", r.at, patience)
 	r.must(err)
 	defer func() { _ = conn.Close() }()
-	r.must(conn.SetDeadline(time.Now().Add(15 * time.Second)))
+	r.must(conn.SetDeadline(time.Now().Add(patience)))
 	_, err = fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: desk.example\r\nConnection: close\r\n\r\n", method, target)
 	r.must(err)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
@@ -110,7 +110,7 @@ func (r *receiving) arrivals() int64 {
 // applied waits until so many reports are counted, and not one more.
 func (r *receiving) applied(want int64) {
 	r.t.Helper()
-	waitFor(r.t, 30*time.Second, fmt.Sprintf("%d reports", want), func() bool { return r.arrivals() >= want })
+	waitFor(r.t, patience, fmt.Sprintf("%d reports", want), func() bool { return r.arrivals() >= want })
 	time.Sleep(50 * time.Millisecond)
 	if got := r.arrivals(); got != want {
 		r.t.Errorf("%d reports are stored, %d were acknowledged", got, want)
@@ -254,7 +254,7 @@ func TestForgedCallsMoveNothing(t *testing.T) {
 	}
 	r.applied(2)
 	r.stands("after forged calls", m, sms.Delivery{}, 1, 1, "Awaiting report")
-	waitFor(t, 30*time.Second, "the refused calls on the page", func() bool {
+	waitFor(t, patience, "the refused calls on the page", func() bool {
 		_, doc := r.boss.get("/reports?kind=refused")
 		return strings.Contains(words(doc), fmt.Sprintf("Rejected today %d", calls))
 	})
@@ -270,7 +270,7 @@ func TestReportsBeforeTheirAnswers(t *testing.T) {
 	p := newPair(t, binary(t, ""), 1)
 	p.serve()
 	c := p.send([]string{"2348030000009", "2348050000009", "2348020000009", "2348090000009"}, "Early")
-	waitFor(t, 30*time.Second, "the reports", func() bool { return p.state(c.ID, "delivered") == 4 })
+	waitFor(t, patience, "the reports", func() bool { return p.state(c.ID, "delivered") == 4 })
 	list, _, err := p.db.Reports(t.Context(), sms.ReportFilter{AccountID: p.account.ID, Kind: sms.ReportsAll, Limit: 9})
 	p.must(err)
 	early := 0
@@ -331,7 +331,7 @@ func TestReportsWhileTheInboxIsLocked(t *testing.T) {
 	for _, m := range kept {
 		r.stands("kept in the spool", m, sms.Delivery{Status: sms.Delivrd}, 1, 1, "Delivered")
 	}
-	waitFor(t, 20*time.Second, "an empty spool", func() bool {
+	waitFor(t, patience, "an empty spool", func() bool {
 		files, err := filepath.Glob(filepath.Join(spool, "*.reports"))
 		return err == nil && len(files) == 0
 	})
@@ -348,7 +348,7 @@ func TestReportsWhileTheInboxIsLocked(t *testing.T) {
 	r.told(report(m, "DELIVRD"))
 	r.applied(6)
 	r.stands("the report that was turned away", lost, sms.Delivery{}, 0, 0)
-	waitFor(t, 30*time.Second, "the loss on the page", func() bool {
+	waitFor(t, patience, "the loss on the page", func() bool {
 		_, doc := r.boss.get("/reports")
 		return strings.Contains(words(doc), "Lost today 1")
 	})
@@ -370,13 +370,13 @@ func TestTheOldAddressWorksForAWhile(t *testing.T) {
 	if r.path == old {
 		t.Fatal("the address is the same")
 	}
-	waitFor(t, 5*time.Second, "the new address", func() bool { status, _ := r.call("GET", r.path); return status == 200 })
+	waitFor(t, patience, "the new address", func() bool { status, _ := r.call("GET", r.path); return status == 200 })
 	first, second, third := r.next(), r.next(), r.next()
 	r.told(report(first, "DELIVRD"))
 	renewed := r.path
 	r.path = old
 	r.told(report(second, "DELIVRD"))
-	waitFor(t, 10*time.Second, "both reports", func() bool { return r.state(r.campaign, "delivered") == 2 })
+	waitFor(t, patience, "both reports", func() bool { return r.state(r.campaign, "delivered") == 2 })
 	// The clock of the desk cannot be set from here, the end of the address can.
 	main, err := sql.Open("sqlite", "file:"+filepath.Join(r.data, "smsdesk.db")+"?_pragma=busy_timeout(10000)")
 	r.must(err)
@@ -389,13 +389,13 @@ func TestTheOldAddressWorksForAWhile(t *testing.T) {
 	if n, err := done.RowsAffected(); err != nil || n != 1 {
 		t.Fatalf("%d addresses end in 7 days, %v", n, err)
 	}
-	waitFor(t, 5*time.Second, "the end of the old address", func() bool {
+	waitFor(t, patience, "the end of the old address", func() bool {
 		status, _ := r.call("GET", old+"?"+report(third, "ENROUTE"))
 		return status == 404
 	})
 	r.path = renewed
 	r.told(report(third, "UNDELIV"))
-	waitFor(t, 10*time.Second, "the third report", func() bool {
+	waitFor(t, patience, "the third report", func() bool {
 		m, err := r.db.Message(t.Context(), third.ID)
 		return err == nil && m.Delivery.Status == sms.Undeliv
 	})

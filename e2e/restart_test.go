@@ -38,7 +38,7 @@ func listenFile(t *testing.T) (addr string, socket *os.File) {
 
 const (
 	restarts         = 50
-	restartPerSecond = 500
+	restartPerSecond = 200
 )
 
 // TestARestartLosesNoReport: while a service manager keeps the sockets,
@@ -51,19 +51,19 @@ func TestARestartLosesNoReport(t *testing.T) {
 	p.flags = []string{"--callback-listen", at}
 	path := strings.TrimPrefix(p.callback("DLR"), "http://"+p.listen)
 	desk := p.handOver(pages, callbacks)
-	desk.ready(p.listen, 15*time.Second)
+	desk.ready(p.listen)
 	stop := reportSteadily(t, "http://"+at+path, restartPerSecond)
 	for range restarts {
 		time.Sleep(50 * time.Millisecond)
-		if err := desk.stop(20 * time.Second); err != nil {
+		if err := desk.stop(); err != nil {
 			t.Error(err)
 		}
 		desk = p.handOver(pages, callbacks)
-		desk.ready(p.listen, 15*time.Second)
+		desk.ready(p.listen)
 	}
 	sent := stop()
 	kept := map[string]bool{}
-	waitFor(t, 30*time.Second, "every report to be applied", func() bool {
+	waitFor(t, patience, "every report to be applied", func() bool {
 		p.reportIDs(kept)
 		return len(kept) == sent
 	})

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 )
 
@@ -19,19 +18,18 @@ func TestAcknowledgedReportsAfterARestore(t *testing.T) {
 	desk := p.serve()
 	c, _ := p.seed(killRows(numbersFrom(1, messages)))
 	p.begin(c)
-	waitFor(t, time.Minute, "everything sent", func() bool {
+	waitFor(t, longPatience, "everything sent", func() bool {
 		time.Sleep(50 * time.Millisecond)
 		return p.campaign(c.ID).State == sms.CampaignFinished
 	})
-	if err := desk.stop(20 * time.Second); err != nil {
+	if err := desk.stop(); err != nil {
 		t.Fatal(err)
 	}
 	p.copyDatabase("smsdesk.db", "older.db")
 	desk = p.serve()
 	setFaults(t, p.sandbox, `{"duplicates":0.1}`)
-	waitFor(t, time.Minute, "all reports to be acknowledged", func() bool {
-		var s sandbox.State
-		getJSON(t, "http://"+p.sandbox+"/_sandbox/state", &s)
+	waitFor(t, longPatience, "all reports to be acknowledged", func() bool {
+		s := p.sandboxState()
 		return s.ReportsOwed == 0 && s.ReportsAnswered >= messages
 	})
 	desk.kill()
@@ -42,11 +40,11 @@ func TestAcknowledgedReportsAfterARestore(t *testing.T) {
 	}
 	p.copyDatabase("older.db", "smsdesk.db")
 	desk = p.serve()
-	waitFor(t, 20*time.Second, "the reports to be back", func() bool {
+	waitFor(t, patience, "the reports to be back", func() bool {
 		wrong, acknowledged, stored := p.unstored(c.ID)
 		return len(wrong) == 0 && acknowledged >= messages && stored >= messages
 	})
-	if err := desk.stop(20 * time.Second); err != nil {
+	if err := desk.stop(); err != nil {
 		t.Error(err)
 	}
 	out, _ := command(t, p.bin, "--data", p.data, "doctor", "--counts")

@@ -120,7 +120,7 @@ func TestKilledWhileScheduled(t *testing.T) {
 		server.kill()
 	}
 	server = p.serve()
-	waitFor(t, 30*time.Second, "the end", func() bool {
+	waitFor(t, patience, "the end", func() bool {
 		p.keepGoing(soon.ID)
 		return p.campaign(soon.ID).State == sms.CampaignFinished
 	})
@@ -140,7 +140,7 @@ func TestKilledWhileScheduled(t *testing.T) {
 			t.Errorf("%s of the late campaign was executed", n)
 		}
 	}
-	if err := server.stop(20 * time.Second); err != nil {
+	if err := server.stop(); err != nil {
 		t.Errorf("stopping: %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestKilledWhileScheduled(t *testing.T) {
 func (p *pair) schedule(numbers []string, text string) sms.Campaign {
 	p.t.Helper()
 	ctx := context.Background()
-	waitFor(p.t, 20*time.Second, "the sender IDs", func() bool {
+	waitFor(p.t, patience, "the sender IDs", func() bool {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})

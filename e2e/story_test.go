@@ -40,9 +40,9 @@ func openOffice(t *testing.T, flags ...string) *office {
 	listen := freeAddr(t)
 	o.base = "http://" + listen
 	o.process = start(t, binary(t, ""), append([]string{"--data", o.data, "serve", "--listen", listen}, flags...)...)
-	o.ready(listen, 15*time.Second)
+	o.ready(listen)
 	found := regexp.MustCompile(`http://\S+/setup\?token=[0-9a-f]+`)
-	waitFor(t, 5*time.Second, "the set-up address", func() bool {
+	waitFor(t, patience, "the set-up address", func() bool {
 		o.setup = found.FindString(o.output.String())
 		return o.setup != ""
 	})

@@ -57,7 +57,7 @@ func TestKillInTheMiddleOfSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	phones := freeAddr(t)
-	start(t, o.bin, "sandbox", "--listen", phones, "--ussd-url", o.callback("USSD")).ready(phones, 10*time.Second)
+	start(t, o.bin, "sandbox", "--listen", phones, "--ussd-url", o.callback("USSD")).ready(phones)
 	desk := o.serve()
 	var mu sync.Mutex
 	thanked, expired, whole := map[string]int{}, 0, 0
@@ -104,7 +104,14 @@ func TestKillInTheMiddleOfSessions(t *testing.T) {
 		})
 	}
 	random := rand.New(rand.NewPCG(3, 1))
-	for range 12 {
+	// On a slow machine it takes more kills until enough sessions met one and went through.
+	enough := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return expired > 0 && whole >= 20 && len(thanked) >= 50
+	}
+	kills := 0
+	for ; kills < 12 || kills < 60 && !enough(); kills++ {
 		time.Sleep(time.Duration(300+random.IntN(400)) * time.Millisecond)
 		desk.kill()
 		desk = o.serve()
@@ -112,7 +119,7 @@ func TestKillInTheMiddleOfSessions(t *testing.T) {
 	time.Sleep(500 * time.Millisecond)
 	close(stop)
 	wg.Wait()
-	if err := desk.stop(20 * time.Second); err != nil {
+	if err := desk.stop(); err != nil {
 		t.Error(err)
 	}
 	o.serve()
@@ -134,10 +141,10 @@ func TestKillInTheMiddleOfSessions(t *testing.T) {
 	if err != nil || open > 0 {
 		t.Errorf("%d sessions are open for ever: %v", open, err)
 	}
-	if expired == 0 || whole < 20 || len(thanked) < 50 {
+	if !enough() {
 		t.Errorf("%d sessions met a restart, %d went through, %d were thanked: this run proves nothing", expired, whole,
 			len(thanked))
 	}
-	t.Logf("%d sessions met one of 12 kills, %d went through, %d callers were thanked and all their answers are kept",
-		expired, whole, len(thanked))
+	t.Logf("%d sessions met one of %d kills, %d went through, %d callers were thanked and all their answers are kept",
+		expired, kills, whole, len(thanked))
 }

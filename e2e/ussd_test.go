@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/playwright-community/playwright-go"
 )
@@ -168,8 +167,11 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 			p.sees(answer[1])
 		}
 	}
-	time.Sleep(time.Second)
 	p.open("/ussd/menus/2/answers")
+	waitFor(t, patience, "the answers of all four", func() bool {
+		p.do2(p.Reload())
+		return strings.Count(p.text("table"), "Shorter queue") == 4
+	})
 	for i := range 4 {
 		p.row(fmt.Sprintf("0803 000 020%d", i), "Shorter queue")
 	}

@@ -25,7 +25,7 @@ func putBack(t *testing.T, p *pair, text string, n int) (sms.Campaign, int) {
 		})
 	p.must(err)
 	desk := p.serve()
-	waitFor(t, 20*time.Second, "a reading of the balance", func() bool {
+	waitFor(t, patience, "a reading of the balance", func() bool {
 		list, err := p.db.Balances(t.Context(), p.account.ID)
 		return err == nil && len(list) > 0
 	})
@@ -39,8 +39,8 @@ func putBack(t *testing.T, p *pair, text string, n int) (sms.Campaign, int) {
 	setFaults(t, p.sandbox, `{"holdReports":true}`)
 	desk = p.serve()
 	p.keepGoing(c.ID)
-	waitFor(t, 30*time.Second, "the end", func() bool { return p.campaign(c.ID).State == sms.CampaignFinished })
-	p.must(desk.stop(20 * time.Second))
+	waitFor(t, patience, "the end", func() bool { return p.campaign(c.ID).State == sms.CampaignFinished })
+	p.must(desk.stop())
 	p.must(p.db.Close())
 	p.must(os.RemoveAll(p.data))
 	p.must(os.CopyFS(p.data, os.DirFS(before)))
@@ -64,10 +64,10 @@ func twice(t *testing.T, addr string) (n int) {
 // what was sent in the meantime, but the account's balance does.
 func TestTheWholeFolderPutBackIsToldByTheBalance(t *testing.T) {
 	waits(t)
-	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms,holdReports=true")
+	p := newPair(t, binary(t, ""), 10, "--faults", "latency=3s,holdReports=true")
 	c, sent := putBack(t, p, "Told by the balance", 200)
 	p.serve()
-	waitFor(t, 20*time.Second, "the question", func() bool { return p.campaign(c.ID).State == sms.CampaignPaused })
+	waitFor(t, patience, "the question", func() bool { return p.campaign(c.ID).State == sms.CampaignPaused })
 	time.Sleep(2 * time.Second)
 	got := p.campaign(c.ID)
 	if now := len(ledger(t, p.sandbox)); now != sent || twice(t, p.sandbox) > 0 {
@@ -79,7 +79,7 @@ func TestTheWholeFolderPutBackIsToldByTheBalance(t *testing.T) {
 	}
 	t.Log(got.Pause)
 	p.keepGoing(c.ID)
-	waitFor(t, 20*time.Second, "messages after a person continued", func() bool {
+	waitFor(t, patience, "messages after a person continued", func() bool {
 		return len(ledger(t, p.sandbox)) > sent
 	})
 	if got = p.campaign(c.ID); got.State == sms.CampaignPaused && got.PauseCode == sms.PauseCopy {
@@ -109,11 +109,11 @@ func TestWhatTheBalanceCannotTell(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms,holdReports=true")
+			p := newPair(t, binary(t, ""), 10, "--faults", "latency=3s,holdReports=true")
 			putBack(t, p, "Not told by the balance", 60)
 			blind(p)
 			p.serve()
-			waitFor(t, 20*time.Second, "a repetition, which is the documented miss", func() bool {
+			waitFor(t, patience, "a repetition, which is the documented miss", func() bool {
 				return twice(t, p.sandbox) > 0
 			})
 		})
@@ -124,7 +124,7 @@ func TestWhatTheBalanceCannotTell(t *testing.T) {
 // request of the campaign.
 func TestTheWholeFolderPutBackIsToldByAReport(t *testing.T) {
 	waits(t)
-	p := newPair(t, binary(t, ""), 10, "--faults", "latency=400ms,holdReports=true")
+	p := newPair(t, binary(t, ""), 10, "--faults", "latency=3s,holdReports=true")
 	_, err := p.db.UpdateRecordSettings(t.Context(), p.account.ID, func(s *sms.RecordSettings) error {
 		s.OthersSend = true
 		return nil
@@ -150,7 +150,7 @@ func TestTheWholeFolderPutBackIsToldByAReport(t *testing.T) {
 	if p.must(resp.Body.Close()); resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s %s", resp.Status, body)
 	}
-	waitFor(t, 20*time.Second, "the pause", func() bool { return p.campaign(c.ID).PauseCode == sms.PauseCopy })
+	waitFor(t, patience, "the pause", func() bool { return p.campaign(c.ID).PauseCode == sms.PauseCopy })
 	m, err := p.db.Message(t.Context(), last.ID)
 	p.must(err)
 	if m.State != sms.InDoubt || m.Reason != sms.ReportedReason || p.campaign(c.ID).Pause != sms.ReportedSentence {

@@ -90,6 +90,9 @@
   on('submit', e => e.target.dataset.upload && upload(e.target, e.preventDefault()));
   ['dragover', 'drop'].forEach(n => on(n, e => e.target.type !== 'file' && e.dataTransfer.types.includes('Files') && e.preventDefault()));
 
+  /* Until the next page is there, the one of a session that ended asks for nothing. */
+  on('submit', e => /(signout|end)$/.test(e.target.action) && on('htmx:config:request', e => e.preventDefault()));
+
   /* A morph must not close what a person has opened. */
   htmx.registerExtension('desk', {
     htmx_before_morph_attr: (el, a) => !(a.attrName === 'open' && el.tagName === 'DETAILS'),
