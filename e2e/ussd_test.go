@@ -170,7 +170,9 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 	p.open("/ussd/menus/2/answers")
 	waitFor(t, patience, "the answers of all four", func() bool {
 		p.do2(p.Reload())
-		return strings.Count(p.text("table"), "Shorter queue") == 4
+		n, err := p.Locator("table tbody tr").Filter(playwright.LocatorFilterOptions{HasText: "Shorter queue"}).Count()
+		p.do(err)
+		return n == 4
 	})
 	for i := range 4 {
 		p.row(fmt.Sprintf("0803 000 020%d", i), "Shorter queue")
