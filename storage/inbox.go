@@ -13,6 +13,7 @@ import (
 
 	"smsdesk/internal/health"
 	"smsdesk/internal/sms"
+	"smsdesk/storage/log"
 )
 
 // Inbox keeps callbacks as they arrive, in a file of its own, so that a big
@@ -85,7 +86,7 @@ func NewInbox(data, spoolFolder string) *Inbox {
 	if spoolFolder == "" {
 		spoolFolder = filepath.Join(data, "spool")
 	}
-	return &Inbox{data: data, spool: &spool{folder: spoolFolder}, queue: make(chan inboxEntry, inboxQueue),
+	return &Inbox{data: data, spool: newSpool(spoolFolder, spoolSpace), queue: make(chan inboxEntry, inboxQueue),
 		forget: make(chan struct{}, 1)}
 }
 
@@ -195,7 +196,7 @@ func (in *Inbox) prepare(ctx context.Context, cursor int64) error {
 }
 
 // Close closes the files. Run must have ended.
-func (in *Inbox) Close() error { return errors.Join(in.spool.close(), in.Shut()) }
+func (in *Inbox) Close() error { return errors.Join(in.spool.Close(), in.Shut()) }
 
 // Keep stores a callback and returns once it is synced to disk. When ctx ends
 // first it returns an error although the callback may still be stored. A disk
@@ -343,10 +344,11 @@ func (in *Inbox) drain(ctx context.Context, stored func()) error {
 			err = nil
 		}
 		return position, err
-	}, func(list []sms.RawReport, file string, position int64) error {
+	}, func(list []sms.RawReport, to log.Position) error {
 		err := in.write(ctx, list, func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx,
-				`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
+				`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`,
+				to.Segment, to.Offset)
 			return err
 		})
 		if err == nil {
@@ -461,7 +463,7 @@ func (in *Inbox) KeepSpace(ctx context.Context, log func(error)) {
 	defer looks.Stop()
 	failed := false
 	for {
-		err := in.spool.prepare(spoolSpace)
+		err := in.spool.Prepare()
 		if err != nil && !failed {
 			log(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"smsdesk/internal/sms"
+	"smsdesk/storage/log"
 )
 
 // breakInbox makes every insert fail until the returned function is called.
@@ -142,7 +144,7 @@ func TestBothFilesFailAndTheReportIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = in.Close() })
-	in.spool.folder = blocked
+	in.spool = newSpool(blocked, 0)
 	runInbox(t, in)
 	breakInbox(t, in)
 	if err := in.Keep(t.Context(), sms.RawReport{Query: "q"}); err == nil {
@@ -183,7 +185,7 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 	for _, stopAfter := range []int{0, 1, 2, 3} {
 		data := t.TempDir()
 		folder := filepath.Join(data, "spool")
-		dead := &spool{folder: folder}
+		dead := newSpool(folder, 0)
 		var list []sms.RawReport
 		for i := range 2*spoolPart + 500 {
 			list = append(list, sms.RawReport{AccountID: 1, Query: fmt.Sprint(i)})
@@ -191,15 +193,13 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 		if err := dead.append(list); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := dead.open.WriteAt([]byte("1 5 \"r\" \"cut o"), dead.size); err != nil {
-			t.Fatal(err)
-		}
+		cutOff(t, filepath.Join(folder, dead.End().Segment))
 		before := openInbox(t, data, 0)
 		parts := 0
 		real, died := before.spool, errors.New("died")
 		_ = real.drain(func(string) (int64, error) {
 			return 0, nil
-		}, func(list []sms.RawReport, file string, position int64) error {
+		}, func(list []sms.RawReport, to log.Position) error {
 			if parts++; parts > stopAfter {
 				return died
 			}
@@ -211,7 +211,8 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 				return err
 			}
 			_, err = tx.Exec(
-				`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`, file, position)
+				`insert into drained (file, position) values ($1, $2) on conflict (file) do update set position = excluded.position`,
+				to.Segment, to.Offset)
 			if err == nil {
 				err = before.put(t.Context(), tx, list)
 			}
@@ -232,6 +233,44 @@ func TestASpoolOfADeadProcess(t *testing.T) {
 				t.Fatalf("died after %d parts: report %d is %q", stopAfter, i, q)
 			}
 		}
+	}
+}
+
+// TestASpoolOfAnOlderProgram is one that smsdesk wrote before the spool was a log:
+// a file in reserved space, with an empty line and one that was cut off, and one
+// that grew. What is spooled now comes behind, in a segment of its own.
+func TestASpoolOfAnOlderProgram(t *testing.T) {
+	data := t.TempDir()
+	folder := filepath.Join(data, "spool")
+	line := func(q string) string { return fmt.Sprintf("%d %d %q %q\n", 3, 4, "[::1]:9", q) }
+	older := map[string]string{
+		"01763800000000000000.reports": line("0") + "\n" + line("1") + `3 4 "[::1]:9" "cut o` + strings.Repeat("\x00", 64<<10),
+		"01763800000000000001.reports": line("2") + `3 4 "[::`}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range older {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := NewInbox(data, "")
+	t.Cleanup(func() { _ = in.Close() })
+	runInbox(t, in)
+	keep := func(q string) {
+		t.Helper()
+		if err := in.Keep(t.Context(), sms.RawReport{AccountID: 3, ReceivedAt: 4, Remote: "[::1]:9", Query: q}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep("3") // it is not open
+	if err := in.Open(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	keep("4")
+	eventually(t, "the spool to be empty", func() bool { return !in.spool.waits() })
+	if d := cmp.Diff([]string{"0", "1", "2", "3", "4"}, in.queriesOf(t)); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -302,8 +341,9 @@ func TestAnInboxThatIsNotOpenKeepsReports(t *testing.T) {
 func TestReservedSpaceTakesReports(t *testing.T) {
 	data := t.TempDir()
 	in := openInbox(t, data, 0)
-	in.spool.must(t, in.spool.prepare(64<<10))
-	space := filepath.Join(data, "spool", spaceName)
+	in.spool = newSpool(filepath.Join(data, "spool"), 64<<10)
+	in.spool.must(t, in.spool.Prepare())
+	space := filepath.Join(data, "spool", "00000000000000000000.prepare")
 	before, err := os.Stat(space)
 	in.spool.must(t, err)
 	runInbox(t, in)
@@ -333,11 +373,17 @@ func TestReservedSpaceTakesReports(t *testing.T) {
 	if info, err := os.Stat(space); err != nil || !os.SameFile(before, info) || len(bytes.Trim(again, "\x00")) > 0 {
 		t.Errorf("it is not reserved anew: %v, %d bytes are left", err, len(bytes.Trim(again, "\x00")))
 	}
-	in.spool.must(t, os.Remove(space))
-	in.spool.ready = false
-	in.spool.must(t, in.spool.prepare(64<<10))
-	if _, err := os.Stat(space); err != nil {
-		t.Errorf("nothing is reserved after it was lost: %v", err)
+}
+
+// cutOff leaves half a line at the end of a file, as a crash does.
+func cutOff(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		_, err = f.WriteString("1 5 \"r\" \"cut o")
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -43,12 +43,10 @@ func TestTakesSaysWhetherAReportCouldBeKept(t *testing.T) {
 	if err := os.RemoveAll(elsewhere); err != nil {
 		t.Fatal(err)
 	}
-	in.spool.mu.Lock()
-	in.spool.files, in.spool.ready = nil, false
-	if err := in.spool.end(); err != nil {
+	if err := in.spool.Close(); err != nil {
 		t.Fatal(err)
 	}
-	in.spool.mu.Unlock()
+	in.spool = newSpool(elsewhere, 0)
 	write(t, elsewhere, "a file where the folder should be")
 	takes(false)
 	remove(t, elsewhere)
@@ -91,7 +89,7 @@ func TestSpooledCountsWhatWaits(t *testing.T) {
 	}
 	write(t, filepath.Join(folder, "1"+spoolEnding), "1 2 \"r\" \"q\"\n\n1 2 \"half")
 	write(t, filepath.Join(folder, "2"+spoolEnding), "1 2 \"r\" \"q\"\n1 3 \"r\" \"q\"\n"+string(make([]byte, 3<<20)))
-	write(t, filepath.Join(folder, spaceName), string(make([]byte, 1<<20)))
+	write(t, filepath.Join(folder, "00000000000000000000.prepare"), string(make([]byte, 1<<20)))
 	if n, err := Spooled(folder); n != 3 || err != nil {
 		t.Errorf("%d %v", n, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +29,13 @@ type Config struct {
 	// Head gives the first lines of a new segment, each with its line feed; nil:
 	// none. It is called with the log locked and must not call it.
 	Head func() []byte
+	// Digits is how many digits the numbers of segments have; 0: 8. Number is the
+	// least that a new one may have, for a log that forgets all its segments and
+	// must not use a name twice; nil: 1. It is called with the log locked.
+	Digits int
+	Number func() int
+	// Reserve is the size of a segment that Prepare keeps ready; 0: none.
+	Reserve int64
 }
 
 // MaxLine is the length of the longest line that is read, in bytes. What is
@@ -43,8 +51,10 @@ type Log struct {
 	file     File     // the last segment; nil: none yet, or it has to be opened again
 	size     int64    // of the last segment's lines, as far as they are synced
 	whole    int64    // of the last segment with the zeros behind its lines
+	kept     int64    // of the last segment, which is never made shorter
 	zeros    []byte   // to be written ahead
-	dirty    bool     // there may be bytes behind size
+	written  int64    // how far there may be bytes in the last segment
+	prepared bool     // the reserved segment is there
 	closed   bool
 }
 
@@ -54,26 +64,50 @@ type Position struct {
 	Offset  int64
 }
 
-// Open reads which segments there are. It makes nothing: the folder and the
-// first segment come with the first Append.
-func Open(cfg Config) (*Log, error) {
+// New returns a log that knows of no segment yet.
+func New(cfg Config) *Log {
 	if cfg.FS == nil {
 		cfg.FS = Disk{}
 	}
-	l := &Log{cfg: cfg}
-	names, err := cfg.FS.Names(cfg.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the log %s: %w", cfg.Dir, err)
+	if cfg.Digits == 0 {
+		cfg.Digits = 8
 	}
-	for _, name := range names {
-		if _, ok := l.number(name); ok {
-			l.segments = append(l.segments, name)
-		}
+	if cfg.Number == nil {
+		cfg.Number = func() int { return 1 }
 	}
-	if err := l.openLast(); err != nil {
-		return nil, fmt.Errorf("open the log %s: %w", cfg.Dir, err)
+	return &Log{cfg: cfg}
+}
+
+// Open is New and Look.
+func Open(cfg Config) (*Log, error) {
+	l := New(cfg)
+	if err := l.Look(); err != nil {
+		return nil, err
 	}
 	return l, nil
+}
+
+// Look reads which segments there are. Those that are new to it come before what
+// was appended to this log. It makes nothing: the folder and the first segment
+// come with the first Append.
+func (l *Log) Look() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	names, err := l.cfg.FS.Names(l.cfg.Dir)
+	var earlier []string
+	for _, name := range names {
+		if _, ok := l.number(name); ok && !slices.Contains(l.segments, name) {
+			earlier = append(earlier, name)
+		}
+	}
+	l.segments = append(earlier, l.segments...)
+	if err == nil && len(earlier) == len(l.segments) {
+		err = l.openLast()
+	}
+	if err != nil {
+		return fmt.Errorf("open the log %s: %w", l.cfg.Dir, err)
+	}
+	return nil
 }
 
 func (l *Log) openLast() error {
@@ -92,7 +126,10 @@ func (l *Log) openLast() error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	l.file, l.size, l.whole = f, size, whole
+	l.file, l.size, l.whole, l.kept, l.written = f, size, whole, 0, size
+	if whole == l.cfg.Reserve {
+		l.kept = whole
+	}
 	return nil
 }
 
@@ -116,7 +153,7 @@ func (l *Log) path(segment string) string { return filepath.Join(l.cfg.Dir, segm
 
 func (l *Log) number(name string) (n int, ok bool) {
 	digits, ok := strings.CutSuffix(name, l.cfg.Ending)
-	if !ok || len(digits) != 8 {
+	if !ok || len(digits) != l.cfg.Digits {
 		return 0, false
 	}
 	n, err := strconv.Atoi(digits)
@@ -163,7 +200,7 @@ func (l *Log) append(lines []byte) error {
 	if err := l.ready(int64(len(lines))); err != nil {
 		return err
 	}
-	l.dirty = true
+	l.written = max(l.written, l.size+int64(len(lines)))
 	l.reserve(int64(len(lines)))
 	_, err := l.file.WriteAt(lines, l.size)
 	if err == nil {
@@ -178,7 +215,6 @@ func (l *Log) append(lines []byte) error {
 		return err
 	}
 	l.size += int64(len(lines))
-	l.dirty = false
 	return nil
 }
 
@@ -200,13 +236,13 @@ func (l *Log) reserve(more int64) {
 // ready brings the last segment to its last synced length, or begins a new one.
 func (l *Log) ready(more int64) error {
 	if l.file == nil && len(l.segments) > 0 {
-		size := l.size
+		size, written, kept := l.size, l.written, l.kept
 		if err := l.openLast(); err != nil {
 			return err
 		}
-		l.size = size
+		l.size, l.written, l.kept = size, written, kept
 	}
-	if l.dirty {
+	if l.written > l.size {
 		if err := l.cutFile(l.size); err != nil {
 			return err
 		}
@@ -217,14 +253,21 @@ func (l *Log) ready(more int64) error {
 	return nil
 }
 
+// cutFile makes zeros of what stands in space that was reserved, and removes the
+// rest.
 func (l *Log) cutFile(size int64) error {
-	if err := l.file.Truncate(size); err != nil {
+	whole := max(size, l.kept)
+	err := l.file.Truncate(whole)
+	if err == nil {
+		err = zero(l.file, size, min(l.written, whole))
+	}
+	if err != nil {
 		return err
 	}
 	if err := l.file.Sync(); err != nil {
 		return errors.Join(err, l.end())
 	}
-	l.size, l.whole, l.dirty = size, size, false
+	l.size, l.whole, l.written = size, whole, size
 	return nil
 }
 
@@ -234,13 +277,13 @@ func (l *Log) begin() error {
 	if err := l.cfg.FS.MakeFolder(l.cfg.Dir); err != nil {
 		return err
 	}
-	next := 1
+	next := l.cfg.Number()
 	if len(l.segments) > 0 {
 		last, _ := l.number(l.segments[len(l.segments)-1])
-		next = last + 1
+		next = max(next, last+1)
 	}
-	name := fmt.Sprintf("%08d%s", next, l.cfg.Ending)
-	f, err := l.cfg.FS.Create(l.path(name))
+	name := fmt.Sprintf("%0*d%s", l.cfg.Digits, next, l.cfg.Ending)
+	f, kept, err := l.create(l.path(name))
 	if err != nil {
 		return err
 	}
@@ -258,13 +301,14 @@ func (l *Log) begin() error {
 		err = l.cfg.FS.SyncFolder(l.cfg.Dir)
 	}
 	if err != nil {
-		return errors.Join(err, f.Close(), l.cfg.FS.Remove(l.path(name)))
+		return errors.Join(err, f.Close(), l.drop(name))
 	}
-	if l.file != nil && l.whole > l.size {
+	if l.file != nil && l.whole > max(l.size, l.kept) {
 		_ = l.file.Truncate(l.size) // the zeros would do no harm
 	}
 	err = l.end()
-	l.file, l.size, l.whole, l.dirty = f, int64(len(head)), int64(len(head)), false
+	l.file, l.size, l.kept = f, int64(len(head)), kept
+	l.whole, l.written = max(l.size, kept), l.size
 	l.segments = append(l.segments, name)
 	return err
 }
@@ -304,6 +348,7 @@ func (l *Log) Cut(at Position) error {
 		err = errors.New("only the last segment can be cut")
 	default:
 		if err = l.reopen(); err == nil {
+			l.written = max(l.written, l.size)
 			err = l.cutFile(at.Offset)
 		}
 	}
@@ -333,11 +378,26 @@ func (l *Log) Remove(before string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.segments) > 1 && l.segments[0] < before {
-		if err := l.cfg.FS.Remove(l.path(l.segments[0])); err != nil {
+		if err := l.drop(l.segments[0]); err != nil {
 			return fmt.Errorf("remove a segment of %s: %w", l.cfg.Dir, err)
 		}
 		l.segments = l.segments[1:]
 	}
+	return nil
+}
+
+// RemoveLast removes the only segment that is left, unless more was appended to
+// it behind at.
+func (l *Log) RemoveLast(at Position) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.segments) != 1 || l.segments[0] != at.Segment || l.size > at.Offset {
+		return nil
+	}
+	if err := errors.Join(l.end(), l.drop(at.Segment)); err != nil {
+		return fmt.Errorf("remove the last segment of %s: %w", l.cfg.Dir, err)
+	}
+	l.segments = nil
 	return nil
 }
 

@@ -41,6 +41,13 @@ func (f faulty) Open(path string) (File, error) {
 	return faultyFile{file, f}, err
 }
 
+func (f faulty) Rename(from, to string) error {
+	if f.due() {
+		return errFault
+	}
+	return f.Disk.Rename(from, to)
+}
+
 func (f faulty) SyncFolder(dir string) error {
 	if f.due() {
 		return errFault
@@ -96,13 +103,13 @@ type tb interface {
 // log holds the batches that were acknowledged, whole and in their order.
 func TestWhatWasAppendedIsThereAndNothingElse(t *testing.T) {
 	for _, c := range []struct {
-		half  bool
-		ahead int64
-	}{{false, 0}, {true, 0}, {false, 30}, {true, 30}} {
+		half           bool
+		ahead, reserve int64
+	}{{false, 0, 0}, {true, 0, 0}, {false, 30, 0}, {true, 30, 0}, {false, 0, 25}, {true, 0, 60}} {
 		for nth := 1; ; nth++ {
 			left := nth
 			cfg := Config{Dir: filepath.Join(t.TempDir(), "log"), Ending: ".x", FS: faulty{left: &left, half: c.half},
-				MaxBytes: 40, Ahead: c.ahead,
+				MaxBytes: 40, Ahead: c.ahead, Reserve: c.reserve,
 				Head: func() []byte { return []byte("head\n") }}
 			l, err := Open(cfg)
 			if err != nil {
@@ -110,6 +117,9 @@ func TestWhatWasAppendedIsThereAndNothingElse(t *testing.T) {
 			}
 			var want []string
 			for i := range 12 {
+				if c.reserve > 0 {
+					_ = l.Prepare() // the disk may fail now, and be well when it is tried again
+				}
 				line := fmt.Sprintf("line %d", i)
 				if l.Append([]byte(line+"\n")) == nil {
 					want = append(want, line)
