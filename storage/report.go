@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
@@ -24,8 +25,21 @@ func (db *core) InboxCursor(ctx context.Context) (int64, error) {
 	return wrapNotFound(n, err, "read the inbox cursor")
 }
 
+// otherCases are the spellings of an id in which a service may write it back:
+// all small, all capital.
+func otherCases(id string) (list []string) {
+	for _, other := range []string{strings.ToLower(id), strings.ToUpper(id)} {
+		if other != id {
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
 // match finds the message that a report is about. Ids are unique at the
 // service, but a wrong number with a right id is kept as such, never believed.
+// An id that nobody has is looked for in the other case, too, and then the
+// number decides.
 func (t *tx) match(ctx context.Context, r sms.DeliveryReport,
 	country string) (target, after sms.Message, effect sms.Effect, err error) {
 	effect = sms.NotMatched
@@ -33,13 +47,19 @@ func (t *tx) match(ctx context.Context, r sms.DeliveryReport,
 		return
 	}
 	rows, err := t.MessagesByProviderID(ctx, r.AccountID, r.ProviderID)
+	exact := len(rows) > 0
+	for _, id := range otherCases(r.ProviderID) {
+		if err == nil && len(rows) == 0 {
+			rows, err = t.MessagesByProviderID(ctx, r.AccountID, id)
+		}
+	}
 	if err != nil {
 		return target, after, effect, err
 	}
 	for _, row := range rows {
 		m := message(row)
 		changed, e := m.Apply(r, country)
-		if e == sms.NotMatched || effect != sms.NotMatched && e == sms.WrongNumber {
+		if e == sms.NotMatched || (effect != sms.NotMatched || !exact) && e == sms.WrongNumber {
 			continue
 		}
 		target, after, effect = m, changed, e
@@ -98,8 +118,11 @@ func (t *tx) idsWithReports(ctx context.Context, account int64, ids []string) (f
 		args := []any{account}
 		for _, id := range some {
 			args = append(args, id)
+			for _, other := range otherCases(id) {
+				args = append(args, other)
+			}
 		}
-		list, err := onlyColumn[string](t.sql.QueryContext(ctx, fmt.Sprintf(earlyIDs, places(2, len(some))), args...))
+		list, err := onlyColumn[string](t.sql.QueryContext(ctx, fmt.Sprintf(earlyIDs, places(2, len(args)-1)), args...))
 		if err != nil {
 			return nil, fmt.Errorf("look for early reports: %w", err)
 		}

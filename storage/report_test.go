@@ -170,6 +170,44 @@ func TestReportsBeforeTheAnswer(t *testing.T) {
 	f.check()
 }
 
+// TestReportsNameTheIDInAnyCase: before and after the answer; with another
+// number such a report is about something that we do not know.
+func TestReportsNameTheIDInAnyCase(t *testing.T) {
+	f := newFixture(t)
+	c := f.proven("Hello", numbers(4)...)
+	a := f.license(f.claim(4))
+	o := answer(a)
+	for i, id := range []string{"abc-1", "ABC-2", "Abc-3", "aBc-3"} {
+		o.Rows[i].ProviderID = id
+	}
+	report := func(i int, id string) sms.DeliveryReport {
+		r := f.report(a, i, "DELIVRD")
+		r.ProviderID = id
+		return r
+	}
+	if done := f.apply(report(0, "ABC-1")); done.Unmatched != 1 {
+		t.Errorf("%+v", done)
+	}
+	f.settle(a, o)
+	stranger := report(2, "AbC-1")
+	done := f.apply(report(1, "abc-2"), report(2, "Abc-3"), report(3, "aBc-3"), stranger, report(1, "abc-2"))
+	if done.Unmatched != 1 || len(done.Messages) != 3 {
+		t.Errorf("%+v", done)
+	}
+	for _, m := range f.messages(c.ID) {
+		if m.Delivery.Status != sms.Delivrd {
+			t.Errorf("%s is %q", m.ProviderID, m.Delivery.Status)
+		}
+	}
+	if r := f.reports(a.Messages[0]); len(r) != 1 || r[0].ProviderID != "ABC-1" || r[0].Effect != sms.Changed {
+		t.Errorf("%+v", r)
+	}
+	if r := f.reports(a.Messages[1]); len(r) != 1 || r[0].Times != 2 {
+		t.Errorf("%+v", r)
+	}
+	f.check()
+}
+
 // TestAReportForADoubtWaits: a report may not yet move a message in doubt.
 func TestAReportForADoubtWaits(t *testing.T) {
 	f := newFixture(t)

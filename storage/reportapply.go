@@ -113,11 +113,44 @@ func (a *reportBatch) load(ctx context.Context, reports []sms.DeliveryReport) er
 				return fmt.Errorf("find reports that wait: %w", err)
 			}
 		}
+		for some := range inFewSizes(a.inOtherCases(account, list), idsPerStmt) {
+			if err := a.loadByProviderID(ctx, account, some); err != nil {
+				return fmt.Errorf("find the messages of reports in another case: %w", err)
+			}
+		}
 	}
 	for _, list := range a.byProviderID {
 		slices.SortFunc(list, func(x, y *messageChange) int { return cmp.Compare(x.before.ID, y.before.ID) })
 	}
 	return nil
+}
+
+// inOtherCases are the other spellings of those ids that no message has.
+func (a *reportBatch) inOtherCases(account int64, ids []any) (list []any) {
+	for _, id := range ids {
+		if id := id.(string); len(a.byProviderID[providerKey{account, id}]) == 0 {
+			for _, other := range otherCases(id) {
+				list = append(list, other)
+			}
+		}
+	}
+	return list
+}
+
+// candidates are the messages that have a report's id, otherwise those of its
+// number that have it in another case.
+func (a *reportBatch) candidates(r sms.DeliveryReport) (list []*messageChange) {
+	if list = a.byProviderID[providerKey{r.AccountID, r.ProviderID}]; len(list) > 0 {
+		return list
+	}
+	for _, other := range otherCases(r.ProviderID) {
+		for _, m := range a.byProviderID[providerKey{r.AccountID, other}] {
+			if _, e := m.after.Apply(r, a.countries[r.AccountID]); e != sms.WrongNumber {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
 }
 
 func (a *reportBatch) loadByProviderID(ctx context.Context, account int64, ids []any) error {
@@ -160,7 +193,7 @@ func (a *reportBatch) loadUnmatched(ctx context.Context, account int64, ids []an
 func (a *reportBatch) apply(r sms.DeliveryReport) {
 	var target *messageChange
 	effect := sms.NotMatched
-	for _, m := range a.byProviderID[providerKey{r.AccountID, r.ProviderID}] {
+	for _, m := range a.candidates(r) {
 		after, e := m.after.Apply(r, a.countries[r.AccountID])
 		if e == sms.NotMatched || effect != sms.NotMatched && e == sms.WrongNumber {
 			continue
