@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,7 +44,7 @@ func (db accountStore) CreateAccount(ctx context.Context, a sms.Account, c sms.C
 			return err
 		}
 		a.ID = id
-		if err := t.SetApproveAbove(ctx, id, a.ApproveAbove); err != nil {
+		if err := errors.Join(t.SetApproveAbove(ctx, id, a.ApproveAbove), t.SetWire(ctx, id, a.SendByGet, a.TakePosts)); err != nil {
 			return err
 		}
 		for _, kind := range []string{sms.CallbackDLR, sms.CallbackUSSD} {
@@ -103,7 +104,7 @@ func (db accountStore) UpdateAccount(ctx context.Context, id, now int64,
 		if err != nil {
 			return err
 		}
-		return t.SetApproveAbove(ctx, id, a.ApproveAbove)
+		return errors.Join(t.SetApproveAbove(ctx, id, a.ApproveAbove), t.SetWire(ctx, id, a.SendByGet, a.TakePosts))
 	})
 	if err != nil {
 		return sms.Account{}, err
@@ -186,7 +187,7 @@ func (db accountStore) CallbackTokens(ctx context.Context, now int64) ([]sms.Cal
 	list := make([]sms.CallbackToken, len(rows))
 	for i, r := range rows {
 		list[i] = sms.CallbackToken{AccountID: r.AccountID, Kind: r.Kind, Hash: [32]byte(r.Hash), CreatedAt: r.CreatedAt,
-			ValidUntil: r.ValidUntil}
+			ValidUntil: r.ValidUntil, Posts: r.TakePosts}
 	}
 	return list, nil
 }
@@ -234,7 +235,7 @@ func account(r query.Account) sms.Account {
 		HoldOn429: r.HoldOn429, Doubt429: r.Doubt429,
 		Pause: r.Pause, PauseCode: r.PauseCode, ReachedAt: r.ReachedAt, FailedAt: r.FailedAt, Failure: r.Failure,
 		CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt, Abroad: r.Abroad, Hours: hoursOf(r), ConfirmCountAbove: r.TypeAbove,
-		ApproveAbove: r.ApproveAbove,
+		ApproveAbove: r.ApproveAbove, SendByGet: r.SendByGet, TakePosts: r.TakePosts,
 		Limits: sms.Limits{CapMessages: r.CapMessages, CapDays: r.CapDays, MaxPerDay: r.DayMost, MaxPerCampaign: r.PersonMost,
 			MaxPerUserDay: r.PersonDayMost},
 	}

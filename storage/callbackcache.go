@@ -35,6 +35,7 @@ type cachedToken struct {
 	Kind       string `json:"kind"`
 	CreatedAt  int64  `json:"createdAt"`  // milliseconds since 1970 UTC
 	ValidUntil int64  `json:"validUntil"` // the same; 0: the current one
+	Posts      bool   `json:"posts"`      // reports by POST are taken
 }
 
 // NewCallbackCache returns the cache of a data folder; spool is "" where it is
@@ -74,7 +75,7 @@ func readCallbackCache(path string) (list []sms.CallbackToken, version int64, er
 			return nil, 0, fmt.Errorf("%s is damaged", path)
 		}
 		list = append(list, sms.CallbackToken{AccountID: t.Account, Kind: t.Kind, Hash: [32]byte(hash),
-			CreatedAt: t.CreatedAt, ValidUntil: t.ValidUntil})
+			CreatedAt: t.CreatedAt, ValidUntil: t.ValidUntil, Posts: t.Posts})
 	}
 	return list, cached.Version, nil
 }
@@ -84,7 +85,7 @@ func (c *CallbackCache) Write(list []sms.CallbackToken) error {
 	tokens := make([]cachedToken, len(list))
 	for i, t := range list {
 		tokens[i] = cachedToken{Hash: hex.EncodeToString(t.Hash[:]), Account: t.AccountID, Kind: t.Kind,
-			CreatedAt: t.CreatedAt, ValidUntil: t.ValidUntil}
+			CreatedAt: t.CreatedAt, ValidUntil: t.ValidUntil, Posts: t.Posts}
 	}
 	body, err := json.Marshal(tokens)
 	if err != nil {

@@ -421,16 +421,22 @@ func TestPulses(t *testing.T) {
 	}
 	var took sms.Timings
 	took.Add(4_000_000)
-	p := sms.ReceiverMinute{AccountID: f.account.ID, Minute: 60_000, Answered: 2, Lost: 1, Took: took}
+	p := sms.ReceiverMinute{AccountID: f.account.ID, Minute: 60_000, Answered: 2, Lost: 1, Posted: 4, Took: took}
 	f.must(f.db.AddReceiverStats(f.ctx, []sms.ReceiverMinute{p, {Minute: 60_000, Refused: 3}}))
 	f.must(f.db.AddReceiverStats(f.ctx, []sms.ReceiverMinute{p, {AccountID: f.account.ID, Minute: 120_000, Answered: 5},
 		{Minute: 180_000, Refused: 1}}))
 	sum, err := f.db.PulseSince(f.ctx, f.account.ID, 60_000)
 	f.must(err)
 	took.Merge(took)
-	if d := cmp.Diff(sms.ReceiverMinute{AccountID: f.account.ID, Minute: 60_000, Answered: 9, Lost: 2, Took: took},
+	if d := cmp.Diff(sms.ReceiverMinute{AccountID: f.account.ID, Minute: 60_000, Answered: 9, Lost: 2, Posted: 8, Took: took},
 		sum); d != "" {
 		t.Error(d)
+	}
+	if n, err := f.db.PostedSince(f.ctx, f.account.ID, 60_000); err != nil || n != 8 {
+		t.Error(n, err)
+	}
+	if n, err := f.db.PostedSince(f.ctx, f.account.ID, 60_001); err != nil || n != 0 {
+		t.Error(n, err)
 	}
 	list, more, err := f.db.Refused(f.ctx, 0, 1)
 	if err != nil || !more || len(list) != 1 || list[0].Minute != 180_000 {

@@ -61,7 +61,7 @@ func (db reportStore) AddReceiverStats(ctx context.Context, list []sms.ReceiverM
 			}
 			p.Took.Merge(sms.ParseTimings(old.Took))
 			if err := t.AddPulse(ctx, query.AddPulseParams{AccountID: p.AccountID, Minute: p.Minute, Answered: p.Answered,
-				Refused: p.Refused, Lost: p.Lost, Took: p.Took.String()}); err != nil {
+				Refused: p.Refused, Lost: p.Lost, Took: p.Took.String(), Posted: p.Posted}); err != nil {
 				return err
 			}
 		}
@@ -80,9 +80,17 @@ func (db reportStore) PulseSince(ctx context.Context, account, since int64) (sum
 	for _, r := range rows {
 		p := pulse(r)
 		sum.Answered, sum.Refused, sum.Lost = sum.Answered+p.Answered, sum.Refused+p.Refused, sum.Lost+p.Lost
+		sum.Posted += p.Posted
 		sum.Took.Merge(p.Took)
 	}
 	return sum, nil
+}
+
+// PostedSince counts the reports that came by POST since the given minute and
+// were turned away, because the account does not take them so.
+func (db reportStore) PostedSince(ctx context.Context, account, since int64) (int64, error) {
+	n, err := db.read().PostedSince(ctx, account, since)
+	return n, wrapErr(err, "count reports that came by POST")
 }
 
 // Refused lists the minutes before the given one in which calls with a wrong
@@ -118,6 +126,5 @@ func (db reportStore) PurgeReceiverStats(ctx context.Context, accounts []int64, 
 
 func pulse(r query.ReceiverMinute) sms.ReceiverMinute {
 	return sms.ReceiverMinute{AccountID: r.AccountID, Minute: r.Minute, Answered: r.Answered, Refused: r.Refused,
-		Lost: r.Lost,
-		Took: sms.ParseTimings(r.Took)}
+		Lost: r.Lost, Posted: r.Posted, Took: sms.ParseTimings(r.Took)}
 }

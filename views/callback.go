@@ -7,6 +7,8 @@ type CallbackPage struct {
 	OnlyHere      bool // the public address leads to this computer only
 	Reports, USSD CallbackAddress
 	Last          LastReportNote
+	AccountID     int64
+	TakesPosts    bool // reports that come by POST are stored
 }
 
 // CallbackAddress is one address with its secret, and those that it replaced
@@ -25,6 +27,7 @@ type OldAddress struct {
 // never. Again is the page to load without script.
 type LastReportNote struct {
 	When, Again string
+	Posted      int64 // reports that came by POST in the last 7 days and were turned away
 	Renew       Refresh
 }
 

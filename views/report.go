@@ -31,6 +31,7 @@ type ReportHealth struct {
 	Today      sms.ReceiverMinute // of the account, since midnight
 	Refused    int64              // wrong tokens today, of all accounts
 	Suspicious int64
+	Posted     int64 // came by POST in the last 7 days and were turned away
 	Forgotten  int64
 	Silent     int64 // messages sent since about the last report that have none; 0 where that is no alarm
 	Gaps       []GapRow

@@ -8,6 +8,7 @@ type SendingForm struct {
 	TypeAbove            string
 	ApproveAbove         string
 	CallLimit, URLBudget string
+	SendByGet            bool
 	Zone                 string // in words
 	Country              string
 	Saved                bool

@@ -43,7 +43,18 @@ func dayProblems(bad sms.Invalid) bool {
 
 var sendingOrder = []string{"hours_from", "hours_to", "day_1", "day_2", "day_3", "day_4", "day_5", "day_6", "day_0",
 	"hours_zone", "cap_messages", "cap_days", "day_most", "person_most", "person_day_most", "abroad", "type_above",
-	"approve_above", "call_limit", "url_budget"}
+	"approve_above", "call_limit", "url_budget", "send_by"}
+
+func sendMethods() []Option {
+	return []Option{{Value: "post", Label: "POST"}, {Value: "get", Label: "GET"}}
+}
+
+func (p SendingForm) sendBy() string {
+	if p.SendByGet {
+		return "get"
+	}
+	return "post"
+}
 
 func (p SendingForm) hoursHint() string {
 	words := "Times are in " + p.Zone + ". Leave both empty to send at any time."
@@ -348,7 +359,28 @@ func sendingCard(p SendingForm, bad sms.Invalid) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, " ")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, " <details")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				if p.SendByGet || bad["send_by"] != "" {
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, " open")
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "><summary>Advanced</summary>")
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = Select(SelectProps{Field: Field{Name: "send_by", Label: "How requests are sent",
+					Hint: "Choose GET only if the provider does not accept POST. The API key is then part of the URL, which " +
+						"servers on the way may log. A text that does not fit into the maximum URL length is sent by POST.",
+					Value: p.sendBy(), Error: bad["send_by"]}, Options: sendMethods(), Width: WidthShort}).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</details>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

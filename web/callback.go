@@ -26,11 +26,24 @@ type endpointQuestions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	CallbackAddresses(ctx context.Context, account int64, kind string, now int64) ([]sms.CallbackToken, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
+	PostedSince(ctx context.Context, account, since int64) (int64, error)
 }
 
 // endpointOrders are what people do on these pages.
 type endpointOrders interface {
 	RotateCallback(ctx context.Context, by sms.User, account int64, kind string) error
+	TakePosts(ctx context.Context, by sms.User, account int64, take bool) error
+}
+
+// postedLately counts the reports of the last 7 days that came by POST and were
+// turned away; none for an account that takes them by now.
+func postedLately(ctx context.Context, store interface {
+	PostedSince(ctx context.Context, account, since int64) (int64, error)
+}, a sms.Account, now time.Time) (int64, error) {
+	if a.TakePosts {
+		return 0, nil
+	}
+	return store.PostedSince(ctx, a.ID, now.Add(-7*24*time.Hour).UnixMilli())
 }
 
 // callbackAccount is the account that the address names, else the chosen one.
@@ -58,7 +71,7 @@ func (s *endpoints) callbackList(w http.ResponseWriter, r *http.Request, v *page
 	if err != nil {
 		return err
 	}
-	page := views.CallbackPage{Account: a.Name, Test: a.Test}
+	page := views.CallbackPage{Account: a.Name, Test: a.Test, AccountID: a.ID, TakesPosts: a.TakePosts}
 	for _, c := range []struct {
 		kind string
 		to   *views.CallbackAddress
@@ -117,7 +130,22 @@ func (s *endpoints) lastReport(r *http.Request, v *page.Visit, a sms.Account) (v
 	if at > 0 {
 		note.When = views.When(time.UnixMilli(at).In(a.Location()), s.Now())
 	}
+	if err == nil {
+		note.Posted, err = postedLately(r.Context(), s.store, a, s.Now())
+	}
 	return note, err
+}
+
+// callbackPosts saves whether reports that come by POST are stored.
+func (s *endpoints) callbackPosts(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	a, err := s.callbackAccount(r, v)
+	if err != nil {
+		return err
+	}
+	if err := s.desk.TakePosts(r.Context(), v.User, a.ID, r.PostForm.Get("take") != ""); err != nil {
+		return err
+	}
+	return page.Redirect(w, r, page.WithDone(views.CallbackPath(a.ID), "saved"))
 }
 
 func (s *endpoints) callbackRotateForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

@@ -436,6 +436,19 @@ func TestSendingSettings(t *testing.T) {
 		}
 	}
 	s.as(s.hire("m@example.com", sms.Manager)).post(path, good...).is(403)
+	b.post(path, append(good, "send_by", "get")...).is(303)
+	if page := b.get(views.AccountPath(a.ID)); !s.reload(a.ID).SendByGet ||
+		page.attr(`#send_by option[selected]`, "value") != "get" {
+		t.Error("GET is not kept")
+	}
+	b.post(path, good...).is(303)
+	if !s.reload(a.ID).SendByGet {
+		t.Error("a form without the field turned GET off")
+	}
+	b.post(path, append(good, "send_by", "post")...).is(303)
+	if s.reload(a.ID).SendByGet {
+		t.Error("POST is not kept")
+	}
 	b.post(path, "hours_from", "", "hours_to", "", "type_above", "0", "call_limit", "10", "url_budget", "2000").is(303)
 	if got := s.reload(a.ID); !got.Hours.Always() || got.Abroad || got.ConfirmCountAbove != 0 {
 		t.Errorf("%+v", got)

@@ -276,6 +276,38 @@ func TestReportsPage(t *testing.T) {
 	boss.get("/setup/tasks").has("Receiving reports")
 }
 
+// TestReportsByPost: pages say that they came and are lost, until an
+// administrator takes them.
+func TestReportsByPost(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	boss, viewer := s.as(s.boss), s.as(s.hire("viewer@example.com", sms.Viewer))
+	boss.get("/settings/reports").lacks("Reports came by POST")
+	minute := s.clock.now().Truncate(time.Minute).UnixMilli()
+	s.must(s.db.AddReceiverStats(t.Context(), []sms.ReceiverMinute{{AccountID: a.ID, Minute: minute, Posted: 2},
+		{AccountID: a.ID, Minute: minute - (8 * 24 * time.Hour).Milliseconds(), Posted: 40}}))
+	const lost = "2 reports came by POST in the last 7 days and were not accepted."
+	s.leads(boss.get("/settings/reports").is(200).has(lost))
+	boss.get("/settings/reports/last?account=1").has(lost)
+	boss.get("/reports").has(lost, "Accept reports sent by POST")
+	viewer.get("/reports").has(lost, "Ask an administrator")
+	viewer.post("/settings/reports/posts", "account", "1", "take", "yes").is(403)
+
+	boss.post("/settings/reports/posts", "account", "1", "take", "yes").to("/settings/reports?account=1&done=saved")
+	tokens, err := s.db.CallbackTokens(t.Context(), s.clock.now().UnixMilli())
+	if err != nil || !s.reload(a.ID).TakePosts || !tokens[0].Posts {
+		t.Errorf("%v %+v", err, tokens)
+	}
+	boss.get("/reports").lacks(lost)
+	if boss.get("/settings/reports").lacks(lost).page().Find("#take[checked]").Length() != 1 {
+		t.Error("the setting is not shown")
+	}
+	boss.post("/settings/reports/posts", "account", "1").is(303)
+	if s.reload(a.ID).TakePosts {
+		t.Error("reports by POST are still taken")
+	}
+}
+
 func TestReportsPageWarnsOfALocalAddress(t *testing.T) {
 	s := newSite(t)
 	s.account(sms.Account{Name: "Clinic"})

@@ -34,6 +34,7 @@ type reportQuestions interface {
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error)
+	PostedSince(ctx context.Context, account, since int64) (int64, error)
 	PulseSince(ctx context.Context, account, since int64) (sms.ReceiverMinute, error)
 	Refused(ctx context.Context, before int64, limit int) (list []sms.ReceiverMinute, more bool, err error)
 	Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error)
@@ -169,6 +170,7 @@ func (s *reports) addHealth(r *http.Request, v *page.Visit, p *views.ReportPage,
 	for _, ask := range []func() error{
 		func() (err error) { h.Last, err = s.store.LastReportAt(ctx, a.ID); return },
 		func() (err error) { h.Today, err = s.store.PulseSince(ctx, a.ID, midnight); return },
+		func() (err error) { h.Posted, err = postedLately(ctx, s.store, a, s.Now()); return },
 		func() (err error) { h.Suspicious, err = s.store.SuspiciousReports(ctx, a.ID); return },
 		func() (err error) { h.Forgotten, err = s.store.Forgotten(ctx, a.ID); return },
 		func() (err error) { h.Gaps, err = s.gaps(ctx, a.ID); return },

@@ -56,6 +56,7 @@ func (s *Web) table(callbacks http.Handler) []page.Route {
 		{Method: "GET", Pattern: views.CallbacksPath + "/last", Least: sms.Administrator, Do: s.endpoints.callbackLast},
 		{Method: "GET", Pattern: views.CallbacksPath + "/rotate", Least: sms.Administrator, Do: s.endpoints.callbackRotateForm},
 		{Method: "POST", Pattern: views.CallbacksPath + "/rotate", Least: sms.Administrator, Do: s.endpoints.callbackRotate},
+		{Method: "POST", Pattern: views.CallbacksPath + "/posts", Least: sms.Administrator, Do: s.endpoints.callbackPosts},
 		{Method: "GET", Pattern: views.BlockedPath, Least: sms.Sender, Do: s.blocks.blockedList},
 		{Method: "POST", Pattern: views.BlockedPath, Least: sms.Sender, Do: s.blocks.blockedAdd, Upload: true},
 		{Method: "GET", Pattern: views.BlockedPath + "/search", Least: sms.Sender, Do: s.blocks.blockedSearchBack},

@@ -18,7 +18,7 @@ import (
 func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
 	p := views.SendingForm{Action: views.AccountPath(a.ID) + "/sending", Abroad: a.Abroad,
 		TypeAbove: strconv.FormatInt(a.ConfirmCountAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
-		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget),
+		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), SendByGet: a.SendByGet,
 		Zone: views.ZoneWords(s.Now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
 	p.From, p.To = a.Hours.Ends()
 	p.HoursZone = a.Hours.Zone
@@ -50,9 +50,12 @@ func (s *accounts) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
 		}
 	}
 	p.TypeAbove, p.CallLimit, p.URLBudget = field("type_above"), field("call_limit"), field("url_budget")
-	// A form that was opened before there was this field does not turn it off.
+	// A form that was opened before there were these fields does not turn them off.
 	if f.Has("approve_above") {
 		p.ApproveAbove = field("approve_above")
+	}
+	if f.Has("send_by") {
+		p.SendByGet = f.Get("send_by") == "get"
 	}
 	return p
 }
@@ -86,7 +89,7 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 	}
 	limit := func(name string) int64 { return int64(count(p.Limits[name])) }
 	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)),
-		ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1),
+		ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1), SendByGet: p.SendByGet,
 		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), MaxPerDay: limit("day_most"),
 			MaxPerCampaign: limit("person_most"), MaxPerUserDay: limit("person_day_most")}}, bad.Or()
 }
@@ -103,7 +106,7 @@ func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *page.V
 	changed := a
 	changed.Hours, changed.Limits = sending.Hours, sending.Limits
 	changed.ConfirmCountAbove, changed.ApproveAbove = sending.TypeAbove, sending.ApproveAbove
-	changed.CallLimit, changed.URLBudget = sending.CallLimit, sending.URLBudget
+	changed.CallLimit, changed.URLBudget, changed.SendByGet = sending.CallLimit, sending.URLBudget, sending.SendByGet
 	page.Merge(bad, changed.Check())
 	if len(bad) == 0 {
 		_, err = s.desk.SaveSending(r.Context(), v.User, a.ID, sending)

@@ -103,6 +103,8 @@ func (p *provider) DeleteSenderID(context.Context, int64) (string, error) {
 
 func (p *provider) PairSize(number, text string) (int, bool) { return gateway.PairSize(number, text) }
 
+func (p *provider) TextLimit(_ sms.Call, limit int) int { return limit }
+
 func (p *provider) PairRoom(_ sms.Call, budget int) int { return budget - 120 }
 
 func (p *provider) Templates(context.Context) ([]sms.Template, error) {

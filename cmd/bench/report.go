@@ -277,6 +277,8 @@ func (b intakeReports) Keep(ctx context.Context, account, at int64, remote, quer
 
 func (intakeReports) Receives(context.Context) bool       { return true }
 func (intakeReports) Refused()                            {}
+func (intakeReports) TakesPosts([32]byte) bool            { return false }
+func (intakeReports) Posted(int64)                        {}
 func (intakeReports) Answered(int64, time.Duration, bool) {}
 
 // serve answers reports behind the router of all pages.

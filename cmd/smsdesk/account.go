@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ type accountAdd struct {
 	Hours        string `help:"Sending hours, for example 08:00-20:00. Default: any time."`
 	Abroad       bool   `help:"Allow numbers in other countries."`
 	URLBudget    int    `default:"2000" name:"url-budget" help:"Maximum URL length in bytes, 500 to 8,000."`
+	SendByGet    bool   `name:"send-by-get" help:"Send by GET instead of POST, for a provider that does not take POST."`
 	TypeAbove    int64  `default:"5000" name:"type-above" help:"Require typing the number of recipients above this; 0 for never."`
 	ApproveAbove int64  `default:"0" name:"approve-above" help:"Require approval above this many recipients; 0 for never."`
 }
@@ -50,7 +52,7 @@ func (c accountAdd) Run(ctx context.Context, e env) error {
 	}
 	a := sms.Account{Name: c.Name, BaseURL: c.BaseURL, PerMinute: c.PerMinute, CallLimit: c.CallLimit, Country: c.Country,
 		Timezone: c.Timezone, Currency: c.Currency,
-		Abroad: c.Abroad, URLBudget: c.URLBudget, ConfirmCountAbove: c.TypeAbove, ApproveAbove: c.ApproveAbove}
+		Abroad: c.Abroad, URLBudget: c.URLBudget, SendByGet: c.SendByGet, ConfirmCountAbove: c.TypeAbove, ApproveAbove: c.ApproveAbove}
 	if a.PricePerPart, err = sms.ReadPrice(c.Price); err != nil {
 		bad = append(bad, "--price must be an amount, for example 4.00")
 	}
@@ -198,6 +200,9 @@ func opener(log *slog.Logger, now func() time.Time) gateway.Opener[campaignLine]
 			Before: o.Before,
 			Called: o.Called, Heard: o.Heard, Throttled: o.Throttled, Log: log, Now: now}
 		cfg.After = o.After.Client
+		if a.SendByGet {
+			cfg.ByGet = cmp.Or(a.URLBudget, sms.DefaultURLBudget)
+		}
 		client, err := gateway.Open(cfg)
 		return campaignLine{client}, err
 	}

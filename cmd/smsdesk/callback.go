@@ -42,7 +42,15 @@ type caller struct {
 	pulse *workers.ReceiverStats
 }
 
-func (c caller) Account(hash [32]byte) (int64, bool) { return c.front.account(hash) }
+func (c caller) Account(hash [32]byte) (int64, bool) {
+	t, ok := c.front.token(hash)
+	return t.AccountID, ok
+}
+
+func (c caller) TakesPosts(hash [32]byte) bool {
+	t, ok := c.front.token(hash)
+	return ok && t.Posts
+}
 
 func (c caller) Keep(ctx context.Context, account, at int64, remote, query string) error {
 	return c.front.keep(ctx, account, at, remote, query)
@@ -53,6 +61,12 @@ func (c caller) Receives(ctx context.Context) bool { return c.front.receives(ctx
 func (c caller) Refused() {
 	if c.pulse != nil {
 		c.pulse.Refused()
+	}
+}
+
+func (c caller) Posted(account int64) {
+	if c.pulse != nil {
+		c.pulse.Posted(account)
 	}
 }
 
@@ -76,15 +90,15 @@ func (f *front) spooled(n int, why error) {
 	}
 }
 
-// account finds whose token has this hash. A replaced token is let go when its
+// token finds the token that has this hash. A replaced token is let go when its
 // time is over, even if the database cannot be asked any more.
-func (f *front) account(hash [32]byte) (int64, bool) {
+func (f *front) token(hash [32]byte) (t sms.CallbackToken, ok bool) {
 	tokens := f.tokens.Load()
 	if tokens == nil {
-		return 0, false
+		return t, false
 	}
-	t, ok := (*tokens)[hash]
-	return t.AccountID, ok && (t.ValidUntil == 0 || t.ValidUntil > time.Now().UnixMilli())
+	t, ok = (*tokens)[hash]
+	return t, ok && (t.ValidUntil == 0 || t.ValidUntil > time.Now().UnixMilli())
 }
 
 func (f *front) know(list []sms.CallbackToken) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -129,6 +130,7 @@ type Sending struct {
 	ApproveAbove int64
 	CallLimit    int
 	URLBudget    int
+	SendByGet    bool // one text goes by GET /SendSMS (§4.3) instead of POST
 }
 
 // SaveSending changes how an account sends. Campaigns that are planned already
@@ -141,6 +143,7 @@ func (d *Accounts) SaveSending(ctx context.Context, by sms.User, id int64, s Sen
 		a.Hours, a.Limits, a.Abroad, a.ConfirmCountAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits,
 			s.Abroad,
 			s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget
+		a.SendByGet = s.SendByGet
 		return a.Check()
 	})
 	if err != nil {
@@ -153,9 +156,9 @@ func (d *Accounts) SaveSending(ctx context.Context, by sms.User, id int64, s Sen
 	d.audit(ctx, by, "account.sending", feed.Account(id),
 		fmt.Sprintf(
 			"%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most "+
-				"%d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff",
+				"%d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff, by GET %t",
 			hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays,
-			s.Limits.MaxPerDay, s.Limits.MaxPerCampaign, s.Limits.MaxPerUserDay))
+			s.Limits.MaxPerDay, s.Limits.MaxPerCampaign, s.Limits.MaxPerUserDay, s.SendByGet))
 	d.feed.Publish(feed.Account(id), feed.Account(0))
 	return a, nil
 }
@@ -288,6 +291,23 @@ func (d *Accounts) ResumeAccount(ctx context.Context, by sms.User, id int64) err
 	}
 	d.audit(ctx, by, "account.resume", feed.Account(id), "")
 	d.feed.Publish(feed.Account(id), feed.Account(0))
+	return nil
+}
+
+// TakePosts says whether delivery reports that come by POST are stored like
+// those that come by GET (§6.1).
+func (d *Accounts) TakePosts(ctx context.Context, by sms.User, account int64, take bool) error {
+	if err := by.May(sms.Administrator, "change how reports are received"); err != nil {
+		return err
+	}
+	if _, err := d.store.UpdateAccount(ctx, account, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.TakePosts = take
+		return nil
+	}); err != nil {
+		return err
+	}
+	d.audit(ctx, by, "callback.posts", feed.Account(account), strconv.FormatBool(take))
+	d.feed.Publish(feed.Account(account), feed.Account(0), feed.Reports(account))
 	return nil
 }
 

@@ -92,7 +92,11 @@ func (d *Campaigns) CreateCampaign(ctx context.Context, by sms.User, o Order) (s
 	if err := bad.Or(); err != nil {
 		return sms.Campaign{}, err
 	}
-	if err := divided(account, &c, messages); err != nil {
+	limit, err := d.records.textLimit(ctx, account, c)
+	if err != nil {
+		return sms.Campaign{}, err
+	}
+	if err := divided(limit, &c, messages); err != nil {
 		return sms.Campaign{}, err
 	}
 	c.CreatedBy, c.CreatedName, c.TestOf = by.ID, by.Name, o.testOf

@@ -26,6 +26,8 @@ type Gateway interface {
 	// PairRoom is how much room such a call has, with a URL of at most budget
 	// bytes. It does not look at the call's recipients.
 	PairRoom(call sms.Call, budget int) int
+	// TextLimit is how many recipients a call of one text may have, at most limit.
+	TextLimit(call sms.Call, limit int) int
 	AccountRecords
 }
 
@@ -81,13 +83,31 @@ func failure(err error) string {
 	return err.Error()
 }
 
+// textLimit is how many recipients a call of the campaign's one text may have,
+// which only the URL of a GET bounds further.
+func (d *Records) textLimit(ctx context.Context, account sms.Account, c sms.Campaign) (int, error) {
+	if !account.SendByGet || c.Text == "" || c.GroupID != "" {
+		return account.CallLimit, nil
+	}
+	gateway, err := d.gateways.For(ctx, account)
+	if err != nil {
+		return 0, err
+	}
+	return gateway.TextLimit(sms.Call{Kind: sms.CallText, SenderID: c.SenderID, Text: c.Text, Flash: c.Flash},
+		account.CallLimit), nil
+}
+
 // PlanLimits are the bounds of the calls that send a campaign's messages now.
 func (d *Records) PlanLimits(ctx context.Context, account sms.Account, c sms.Campaign) (plan.Limits, error) {
 	gateway, err := d.gateways.For(ctx, account)
 	if err != nil {
 		return plan.Limits{}, err
 	}
-	return plan.Limits{CallLimit: account.CallLimit, Size: gateway.PairSize, Room: func(unicode bool) int {
+	limit, err := d.textLimit(ctx, account, c)
+	if err != nil {
+		return plan.Limits{}, err
+	}
+	return plan.Limits{CallLimit: limit, Size: gateway.PairSize, Room: func(unicode bool) int {
 		return gateway.PairRoom(sms.Call{SenderID: c.SenderID, Flash: c.Flash, Unicode: unicode}, account.URLBudget)
 	}}, nil
 }

@@ -7,16 +7,16 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// divided divides the messages of a typed campaign into calls. All of them have
-// one text, so none of the calls is a list of pairs and no URL bounds it. Left
-// out messages are in no call. A campaign to one number is urgent: a person
-// waits for it.
-func divided(account sms.Account, c *sms.Campaign, messages []sms.Message) error {
+// divided divides the messages of a typed campaign into calls of at most limit
+// recipients. All of them have one text, so none of the calls is a list of
+// pairs. Left out messages are in no call. A campaign to one number is urgent: a
+// person waits for it.
+func divided(limit int, c *sms.Campaign, messages []sms.Message) error {
 	if c.GroupID != "" {
 		c.CallsText = 1
 		return nil
 	}
-	planner := plan.New(plan.Limits{CallLimit: account.CallLimit}, len(messages))
+	planner := plan.New(plan.Limits{CallLimit: limit}, len(messages))
 	var planned []*sms.Message
 	for i := range messages {
 		m := &messages[i]

@@ -49,8 +49,14 @@ func newStand(t *testing.T, change ...func(*sandbox.Config)) stand {
 
 func (s stand) open(t *testing.T, key string) *gateway.Client {
 	t.Helper()
+	return s.opened(t, key, 0)
+}
+
+// opened is an account that sends one text by GET where byGet is above 0.
+func (s stand) opened(t *testing.T, key string, byGet int) *gateway.Client {
+	t.Helper()
 	c, err := gateway.Open(gateway.Config{
-		BaseURL: s.url, PerMinute: 10_000,
+		BaseURL: s.url, PerMinute: 10_000, ByGet: byGet,
 		Credentials: sms.Credentials{ClientID: bothClient, APIKey: key},
 	})
 	if err != nil {
@@ -95,7 +101,8 @@ func TestBothSend(t *testing.T) {
 	if o.Class != sms.ClassAnswered || settled.State != sms.AttemptAccepted {
 		t.Fatalf("%+v", o)
 	}
-	if o := s.client.SendByGet(ctx, s.sender(t, text("2348031234568")), licensed); o.Class != sms.ClassAnswered {
+	getting := s.opened(t, bothKey, sms.DefaultURLBudget)
+	if o := getting.Send(ctx, s.sender(t, text("2348031234568")), licensed); o.Class != sms.ClassAnswered {
 		t.Fatalf("%+v", o)
 	}
 	pairs := text()
@@ -210,12 +217,12 @@ func TestBothFaults(t *testing.T) {
 		{"inactive, 8.0", sandbox.Faults{Inactive: true, CodeForm: "point"}, sms.ClassListed, "008", 0},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+		both(t, tt.name, func(t *testing.T, byGet int) {
 			if err := s.box.SetFaults(tt.faults); err != nil {
 				t.Fatal(err)
 			}
 			before := len(s.box.Ledger())
-			o := s.open(t, bothKey).Send(ctx, call, licensed)
+			o := s.opened(t, bothKey, byGet).Send(ctx, call, licensed)
 			if o.Class != tt.want || o.Code != tt.code || len(s.box.Ledger())-before != tt.executed {
 				t.Fatalf("%+v, %d executed", o, len(s.box.Ledger())-before)
 			}
@@ -228,6 +235,12 @@ func TestBothFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// both runs a test for accounts that send one text by POST and by GET.
+func both(t *testing.T, name string, run func(t *testing.T, byGet int)) {
+	t.Run(name, func(t *testing.T) { run(t, 0) })
+	t.Run(name+", by GET", func(t *testing.T) { run(t, sms.DefaultURLBudget) })
 }
 
 func TestBothRefusals(t *testing.T) {
@@ -366,6 +379,8 @@ func (k keeper) Keep(_ context.Context, _, _ int64, _, rawQuery string) error {
 
 func (keeper) Receives(context.Context) bool       { return true }
 func (keeper) Refused()                            {}
+func (keeper) TakesPosts([32]byte) bool            { return false }
+func (keeper) Posted(int64)                        {}
 func (keeper) Answered(int64, time.Duration, bool) {}
 
 // TestBothReports: a text out, its reports back in through the callback.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -35,6 +36,11 @@ type Reports interface {
 	// It is asked for every call, from memory; comparing hashes lets timing tell
 	// nothing.
 	Account(tokenHash [32]byte) (accountID int64, ok bool)
+	// TakesPosts says whether that account takes reports by POST, which §6.1 does
+	// not know.
+	TakesPosts(tokenHash [32]byte) bool
+	// Posted is told of every report that came by POST and is not taken.
+	Posted(accountID int64)
 	// Keep stores one raw report for good and returns after the fsync.
 	// receivedAt is in milliseconds since 1970 UTC.
 	Keep(ctx context.Context, accountID int64, receivedAt int64, remote, rawQuery string) error
@@ -60,8 +66,8 @@ type CallbackConfig struct {
 	Now      func() time.Time // nil: time.Now
 }
 
-// Callback receives what the service calls: GET /dlr/{token} (§6.1) and
-// POST /ussd/{token} (§6.2). It answers alike whether an id is known or not.
+// Callback receives what the service calls: GET /dlr/{token} (§6.1), where an
+// account wants it POST as well, and POST /ussd/{token} (§6.2). It answers alike whether an id is known or not.
 // GET /livez and /readyz are for balancers: 200, or 503 while no report can be
 // acknowledged.
 type Callback struct {
@@ -136,9 +142,10 @@ func (c *Callback) serveProbe(w http.ResponseWriter, r *http.Request) {
 }
 
 // admit checks method and token; where it says no it has answered.
-func (c *Callback) admit(w http.ResponseWriter, r *http.Request, method, token string) (accountID int64, ok bool) {
-	if r.Method != method {
-		w.Header().Set("Allow", method)
+func (c *Callback) admit(w http.ResponseWriter, r *http.Request, token string,
+	methods ...string) (accountID int64, ok bool) {
+	if !slices.Contains(methods, r.Method) {
+		w.Header().Set("Allow", methods[0])
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return 0, false
 	}
@@ -154,20 +161,25 @@ func (c *Callback) admit(w http.ResponseWriter, r *http.Request, method, token s
 // not repeat a report (§6.1), so whatever can be kept is kept, readable or not.
 func (c *Callback) serveReport(w http.ResponseWriter, r *http.Request, token string) {
 	began := time.Now()
-	accountID, ok := c.admit(w, r, http.MethodGet, token)
+	accountID, ok := c.admit(w, r, token, http.MethodGet, http.MethodPost)
 	if !ok {
 		return
 	}
-	if len(r.URL.RawQuery) > maxReport {
-		w.WriteHeader(http.StatusRequestURITooLong)
+	queries, ok := c.reportQueries(w, r, accountID, token)
+	if !ok {
 		return
 	}
-	receivedAt, remote, query := c.cfg.Now().UnixMilli(), r.RemoteAddr, r.URL.RawQuery
+	receivedAt, remote := c.cfg.Now().UnixMilli(), r.RemoteAddr
 	// The caller hanging up must not undo the storing of what it told us.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), c.reportStop)
 	defer cancel()
 	err := c.reports.do(ctx, func() error {
-		return c.cfg.Reports.Keep(ctx, accountID, receivedAt, remote, query)
+		for _, query := range queries {
+			if err := c.cfg.Reports.Keep(ctx, accountID, receivedAt, remote, query); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	c.cfg.Reports.Answered(accountID, time.Since(began), err == nil)
 	if err != nil {
@@ -181,7 +193,7 @@ func (c *Callback) serveReport(w http.ResponseWriter, r *http.Request, token str
 // serveUSSD always answers a caller with a right token with 200 and a valid
 // answer: anything else leaves a person in front of a dead screen.
 func (c *Callback) serveUSSD(w http.ResponseWriter, r *http.Request, token string) {
-	accountID, ok := c.admit(w, r, http.MethodPost, token)
+	accountID, ok := c.admit(w, r, token, http.MethodPost)
 	if !ok {
 		return
 	}

@@ -37,6 +37,8 @@ type inbox struct {
 	mu       sync.Mutex
 	reports  []keptReport
 	refused  atomic.Int64
+	posts    atomic.Bool // the account takes reports by POST
+	posted   atomic.Int64
 	log      bytes.Buffer
 	keep     func(context.Context) error // before a report is remembered; nil: nothing
 	receives atomic.Bool
@@ -58,6 +60,8 @@ func (b *inbox) Keep(ctx context.Context, account, at int64, remote, query strin
 
 func (b *inbox) Receives(context.Context) bool       { return b.receives.Load() }
 func (b *inbox) Refused()                            { b.refused.Add(1) }
+func (b *inbox) TakesPosts([32]byte) bool            { return b.posts.Load() }
+func (b *inbox) Posted(int64)                        { b.posted.Add(1) }
 func (b *inbox) Answered(int64, time.Duration, bool) {}
 
 func (b *inbox) config(keep func(context.Context) error) CallbackConfig {

@@ -41,6 +41,7 @@ type Config struct {
 	Location    *time.Location   // in which scheduled times are written; nil: UTC
 	PerMinute   int              // request rate of the account (§8)
 	Before      sms.CallsBefore  // what earlier processes have left
+	ByGet       int              // most bytes of the URL of a GET /SendSMS (§4.3); 0: one text goes by POST
 	After       *Client          // whose places and whose 429 answers go on; nil: those of Before alone
 	Log         *slog.Logger     // nil: nothing is logged
 	Now         func() time.Time // nil: time.Now
@@ -84,6 +85,7 @@ type Client struct {
 	now           func() time.Time
 	answerTimeout time.Duration
 	readTimeout   time.Duration
+	byGet         int      // most bytes of the URL of a GET /SendSMS; 0: by POST
 	priority      Priority // of reads
 	called        func() func()
 	heard         func(time.Time)
@@ -122,6 +124,7 @@ func Open(cfg Config) (*Client, error) {
 		now:           cfg.Now,
 		answerTimeout: orDefault(cfg.AnswerTimeout, 60*time.Second),
 		readTimeout:   orDefault(cfg.ReadTimeout, 20*time.Second),
+		byGet:         cfg.ByGet,
 		priority:      Background,
 		called:        cfg.Called,
 		heard:         cfg.Heard,

@@ -136,6 +136,13 @@ func answer(status, body string, headers ...string) string {
 	return "HTTP/1.1 " + status + "\r\n" + strings.Join(h, "\r\n") + "\r\n\r\n" + body
 }
 
+// getting is the client of an account that sends by GET.
+func (c *Client) getting() *Client {
+	d := *c
+	d.byGet = sms.DefaultURLBudget
+	return &d
+}
+
 func open(t testing.TB, base string, change ...func(*Config)) *Client {
 	t.Helper()
 	lagos, err := time.LoadLocation("Africa/Lagos")

@@ -150,7 +150,7 @@ func TestNoCredentialAnywhere(t *testing.T) {
 			ctx := context.Background()
 			var out []any
 			// A new client each time: a 429 stops the old one.
-			out = append(out, client().Send(ctx, textCall("1"), yes), client().SendByGet(ctx, textCall("1"), yes))
+			out = append(out, client().Send(ctx, textCall("1"), yes), client().getting().Send(ctx, textCall("1"), yes))
 			for _, f := range []func(*Client) (any, error){
 				func(c *Client) (any, error) { return c.Balance(ctx) },
 				func(c *Client) (any, error) { return c.BalanceIn(ctx, "xml") },

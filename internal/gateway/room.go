@@ -42,6 +42,36 @@ func (c *Client) PairRoom(call sms.Call, budget int) int {
 	return budget - len(c.target("/SendBulkSMS", q)) + encodedTilde // the last pair has none behind it
 }
 
+// Bytes of the URL-encoded comma between two numbers, and the most digits of a number.
+const (
+	encodedComma = 3
+	maxDigits    = 15
+)
+
+// TextLimit is how many recipients a call of one text may have, at most limit:
+// where it goes by GET, so many that its URL keeps within its length whatever
+// their numbers and its time are.
+func (c *Client) TextLimit(call sms.Call, limit int) int {
+	if call.SchedTime.IsZero() {
+		call.SchedTime = c.now()
+	}
+	fits := c.textRoom(call) / (maxDigits + encodedComma)
+	if fits < 1 {
+		return limit
+	}
+	return min(limit, fits)
+}
+
+// textRoom is how many bytes the numbers of a call may take with a comma behind
+// each; below 1 for a call that goes by POST whatever its numbers are.
+func (c *Client) textRoom(call sms.Call) int {
+	if c.byGet == 0 {
+		return 0
+	}
+	call.Recipients = nil
+	return c.byGet - len(c.target("/SendSMS", c.getQuery(call))) + encodedComma
+}
+
 // encodedBytes is the length of s as the value of a query, a space written %20.
 func encodedBytes(s string) int {
 	n := len(s)
@@ -63,9 +93,25 @@ var plainInQuery = func() (plain [256]bool) {
 }()
 
 // Fill makes one call of the first message and as many of the others as fit
-// with it: see Fill, the function.
+// with it: see Fill, the function. Of a text that goes by GET it takes as many
+// numbers as its URL holds.
 func (c *Client) Fill(call sms.Call, messages []sms.Recipient, limit, budget int) (sms.CallKind, []sms.Recipient) {
-	return Fill(messages, limit, c.PairRoom(call, budget))
+	kind, taken := Fill(messages, limit, c.PairRoom(call, budget))
+	if kind != sms.CallText || len(taken) == 0 {
+		return kind, taken
+	}
+	call.Kind, call.Text = kind, taken[0].Text
+	room := c.textRoom(call)
+	for i, r := range taken {
+		room -= len(r.Number) + encodedComma
+		if room < 0 && i > 0 {
+			return kind, taken[:i]
+		}
+		if room < 0 {
+			break
+		}
+	}
+	return kind, taken
 }
 
 // Fill makes one call of the first message and as many of the others as fit

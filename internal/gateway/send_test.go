@@ -340,7 +340,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		p := newPeer(t, reply(answer(status, "", "Location: "+other.url()+"/SendSMS")))
 		c := open(t, p.url())
 		ctx := context.Background()
-		for _, send := range []func(context.Context, sms.Call, func() error) sms.Outcome{c.Send, c.SendByGet} {
+		for _, send := range []func(context.Context, sms.Call, func() error) sms.Outcome{c.Send, c.getting().Send} {
 			if o := send(ctx, textCall("1"), yes); o.Class != sms.ClassHold {
 				t.Errorf("%s: %+v", status, o)
 			}
@@ -378,7 +378,7 @@ func TestCallsThatCannotBeMade(t *testing.T) {
 		"no group": {Kind: sms.CallGroup}, "no kind": {Recipients: bad.Recipients}, "letters": textCall("23480312x0101"),
 	}
 	for name, call := range calls {
-		for _, send := range []func(context.Context, sms.Call, func() error) sms.Outcome{c.Send, c.SendUrgent, c.SendByGet} {
+		for _, send := range []func(context.Context, sms.Call, func() error) sms.Outcome{c.Send, c.SendUrgent, c.getting().Send} {
 			o := send(context.Background(), call, func() error { t.Errorf("%s: licensed", name); return nil })
 			if o.Class != sms.ClassNothingLeft || !strings.HasPrefix(o.Reason, "This request cannot be made: ") {
 				t.Errorf("%s: %+v", name, o)
@@ -426,10 +426,10 @@ func TestGoRepeatsAGet(t *testing.T) {
 		}
 	})
 	c := open(t, lose.url())
-	if o := c.SendByGet(context.Background(), textCall("1"), yes); o.Class != sms.ClassAnswered {
+	if o := c.getting().Send(context.Background(), textCall("1"), yes); o.Class != sms.ClassAnswered {
 		t.Fatalf("%+v", o)
 	}
-	if o := c.SendByGet(context.Background(), textCall("1"), yes); o.Class != sms.ClassDoubt || executed.Load() != 2 {
+	if o := c.getting().Send(context.Background(), textCall("1"), yes); o.Class != sms.ClassDoubt || executed.Load() != 2 {
 		t.Fatalf("%q after %d executions for 2 calls", o.Class, executed.Load())
 	}
 }

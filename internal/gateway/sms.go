@@ -18,26 +18,21 @@ const schedLayout = "2006-01-02 15:04"
 
 // Send makes one send call, at most once (internal/workers/README.md, One attempt): CallText
 // by POST /SendSMS (§4.2), CallPairs by GET /SendBulkSMS (§4.4), CallGroup by
-// POST /SendSMS with GroupId and no numbers. licence is called exactly once
-// when the connection stands and before the first byte, or not at all; its
-// error keeps everything here. ctx counts until then.
+// POST /SendSMS with GroupId and no numbers. Config.ByGet makes the two POSTs
+// a GET /SendSMS (§4.3). licence is called exactly once when the connection
+// stands and before the first byte, or not at all; its error keeps everything
+// here. ctx counts until then.
 func (c *Client) Send(ctx context.Context, call sms.Call, licence func() error) sms.Outcome {
-	return c.send(ctx, Bulk, call, licence, false)
+	return c.send(ctx, Bulk, call, licence)
 }
 
 // SendUrgent is Send with the places that are kept for urgent single sends.
 func (c *Client) SendUrgent(ctx context.Context, call sms.Call, licence func() error) sms.Outcome {
-	return c.send(ctx, Urgent, call, licence, false)
+	return c.send(ctx, Urgent, call, licence)
 }
 
-// SendByGet is Send with GET /SendSMS (§4.3) for CallText and CallGroup. It
-// puts the credentials into a URL, which POST does not.
-func (c *Client) SendByGet(ctx context.Context, call sms.Call, licence func() error) sms.Outcome {
-	return c.send(ctx, Bulk, call, licence, true)
-}
-
-func (c *Client) send(ctx context.Context, p Priority, call sms.Call, licence func() error, byGet bool) sms.Outcome {
-	req, err := c.sendRequest(call, byGet)
+func (c *Client) send(ctx context.Context, p Priority, call sms.Call, licence func() error) sms.Outcome {
+	req, err := c.sendRequest(call)
 	if err == nil && licence == nil {
 		err = errors.New("it has no licence")
 	}
@@ -48,7 +43,7 @@ func (c *Client) send(ctx context.Context, p Priority, call sms.Call, licence fu
 	return c.outcome(call, c.sendOnce(ctx, p, req, licence))
 }
 
-func (c *Client) sendRequest(call sms.Call, byGet bool) (*http.Request, error) {
+func (c *Client) sendRequest(call sms.Call) (*http.Request, error) {
 	if err := checkCall(call); err != nil {
 		return nil, err
 	}
@@ -62,14 +57,8 @@ func (c *Client) sendRequest(call sms.Call, byGet bool) (*http.Request, error) {
 		q := c.sendQuery(call)
 		q.Set("MobileNumber_Message", pairs)
 		return c.request(ctx, http.MethodGet, "/SendBulkSMS", q, nil)
-	case byGet:
-		q := c.sendQuery(call)
-		q.Set("Message", call.Text)
-		q.Set("MobileNumber", numbers(call.Recipients))
-		if call.GroupID != "" {
-			q.Set("groupId", call.GroupID)
-		}
-		return c.request(ctx, http.MethodGet, "/SendSMS", q, nil)
+	case c.goesByGet(call):
+		return c.request(ctx, http.MethodGet, "/SendSMS", c.getQuery(call), nil)
 	}
 	return c.request(ctx, http.MethodPost, "/SendSMS", nil, map[string]any{
 		"SenderId":      call.SenderID,
@@ -80,6 +69,24 @@ func (c *Client) sendRequest(call sms.Call, byGet bool) (*http.Request, error) {
 		"SchedTime":     c.schedTime(call),
 		"GroupId":       call.GroupID,
 	})
+}
+
+// getQuery is a call as GET /SendSMS takes it (§4.3).
+func (c *Client) getQuery(call sms.Call) url.Values {
+	q := c.sendQuery(call)
+	q.Set("Message", call.Text)
+	q.Set("MobileNumber", numbers(call.Recipients))
+	if call.GroupID != "" {
+		q.Set("groupId", call.GroupID)
+	}
+	return q
+}
+
+// goesByGet says that a call goes by GET /SendSMS: the account wants it, and
+// the whole URL keeps within its length. A text that is too long for a URL goes
+// by POST.
+func (c *Client) goesByGet(call sms.Call) bool {
+	return c.byGet > 0 && call.Kind != sms.CallPairs && len(c.target("/SendSMS", c.getQuery(call))) <= c.byGet
 }
 
 // sendQuery holds what both GET forms share.

@@ -129,7 +129,7 @@ func TestTranscripts(t *testing.T) {
 		return func(c *Client) (any, error) { return c.Send(ctx, call, yes), nil }
 	}
 	get := func(call sms.Call) func(*Client) (any, error) {
-		return func(c *Client) (any, error) { return c.SendByGet(ctx, call, yes), nil }
+		return func(c *Client) (any, error) { return c.getting().Send(ctx, call, yes), nil }
 	}
 	answered := func(rows ...sms.ResultRow) sms.Outcome {
 		return sms.Outcome{Class: sms.ClassAnswered, HTTPStatus: 200, Code: "000", Description: "Success", Rows: rows}

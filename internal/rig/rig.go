@@ -98,6 +98,9 @@ func Open(o gateway.Opening[Service]) (Service, error) {
 	if before, is := o.After.(Client); is {
 		cfg.After = before.Client
 	}
+	if a.SendByGet {
+		cfg.ByGet = a.URLBudget
+	}
 	g, err := gateway.Open(cfg)
 	return Client{g}, err
 }

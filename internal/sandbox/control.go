@@ -36,6 +36,9 @@ func (s *Sandbox) State() State {
 	}
 }
 
+// Calls lists the last 10,000 calls to the service in their order, without credentials.
+func (s *Sandbox) Calls() []CallRecord { return s.calls.list() }
+
 // SetFaults replaces every fault.
 func (s *Sandbox) SetFaults(f Faults) error {
 	if err := f.check(); err != nil {

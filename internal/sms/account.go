@@ -29,6 +29,8 @@ type Account struct {
 	DefaultSender     string
 	LateAfter         time.Duration // after this without a final report a message counts as late
 	HoldOn429         bool          // hold messages on 429 instead of queueing them again
+	SendByGet         bool          // one text goes by GET /SendSMS (§4.3) instead of POST
+	TakePosts         bool          // delivery reports that come by POST are stored
 	Abroad            bool          // numbers of other countries may be sent to
 	Hours             Hours         // when campaigns may send; zero: always
 	Limits            Limits        // zero: none
@@ -194,4 +196,5 @@ type CallbackToken struct {
 	Token      string   // "" unless asked for with CallbackAddresses
 	CreatedAt  int64
 	ValidUntil int64 // 0: the current one
+	Posts      bool  // the account takes reports by POST
 }

@@ -79,6 +79,7 @@ type ReceiverMinute struct {
 	Answered  int64 // reports kept and answered with 200
 	Refused   int64 // wrong token
 	Lost      int64 // answered with 503: the service discards such reports (§6.1)
+	Posted    int64 // came by POST and were turned away
 	Took      Timings
 }
 

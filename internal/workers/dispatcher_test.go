@@ -367,3 +367,36 @@ func TestA429OfAnAccountThatExecutesThemIsDoubt(t *testing.T) {
 		t.Errorf("tally %v", tally)
 	}
 }
+
+// TestAnAccountThatSendsByGet: every request of one text is a GET within the
+// account's length of URL, planned as it is sent, each message once; a doubt
+// stays a doubt.
+func TestAnAccountThatSendsByGet(t *testing.T) {
+	r := newKit(t, sandbox.Config{}, func(a *sms.Account) { a.SendByGet, a.URLBudget, a.CallLimit = true, 500, 100 })
+	numbers := append(rig.Ordinary(57), "2348030000008")
+	c := r.Start(r.Draft("CLINIC", "Hello", numbers...))
+	r.Dispatch()
+	_, tally := r.Until(c.ID, "the end", rig.Finished)
+	if tally["network"] < 50 || tally["doubt"] == 0 || len(r.Ledger()) != len(numbers) {
+		t.Errorf("tally %v of %d executed", tally, len(r.Ledger()))
+	}
+	for number, times := range r.Ledger() {
+		if times != 1 {
+			t.Errorf("%s was sent %d times", number, times)
+		}
+	}
+	sends := int64(0)
+	for _, call := range r.Calls() {
+		if call.Path != "/v2/SendSMS" {
+			continue
+		}
+		sends++
+		if call.Method != "GET" || len(r.Account.BaseURL)+len("/SendSMS?")+len(call.Query) > 500 {
+			t.Errorf("%s with %d bytes of query", call.Method, len(call.Query))
+		}
+	}
+	// The canary is a call more.
+	if sends != c.CallsText && sends != c.CallsText+1 {
+		t.Errorf("%d requests, %d were planned", sends, c.CallsText)
+	}
+}

@@ -77,6 +77,11 @@ func (p *ReceiverStats) Answered(account int64, took time.Duration, kept bool) {
 // Refused counts one call with a wrong token.
 func (p *ReceiverStats) Refused() { p.count(0, func(c *sms.ReceiverMinute) { c.Refused++ }) }
 
+// Posted counts one report that came by POST and was turned away.
+func (p *ReceiverStats) Posted(account int64) {
+	p.count(account, func(c *sms.ReceiverMinute) { c.Posted++ })
+}
+
 func (p *ReceiverStats) count(account int64, add func(*sms.ReceiverMinute)) {
 	key := pulseKey{account, p.now().Truncate(time.Minute).UnixMilli()}
 	p.mu.Lock()
@@ -170,6 +175,7 @@ func (p *ReceiverStats) requeue(taken map[pulseKey]*sms.ReceiverMinute) {
 			continue
 		}
 		now.Answered, now.Refused, now.Lost = now.Answered+c.Answered, now.Refused+c.Refused, now.Lost+c.Lost
+		now.Posted += c.Posted
 		now.Took.Merge(c.Took)
 	}
 }

@@ -11,6 +11,9 @@ update account set name = $2, base_url = $3, client_id = $4, api_key = $5, key_h
   hours_week = $23, cap_messages = $24, cap_days = $25, day_most = $26, person_most = $27, person_day_most = $28
 where id = $1;
 
+-- name: SetWire :exec
+update account set send_by_get = $2, take_posts = $3 where id = $1;
+
 -- name: AccountByID :one
 select * from account where id = $1;
 
@@ -42,8 +45,9 @@ insert into callback_token (hash, account_id, kind, sealed, created_at, valid_un
 update callback_token set valid_until = $3 where account_id = $1 and kind = $2 and valid_until = 0;
 
 -- name: CallbackTokens :many
-select * from callback_token where valid_until = 0 or valid_until > $1
-order by account_id, kind, case when valid_until = 0 then 0 else 1 end, valid_until desc;
+select t.*, a.take_posts from callback_token t join account a on a.id = t.account_id
+where t.valid_until = 0 or t.valid_until > $1
+order by t.account_id, t.kind, case when t.valid_until = 0 then 0 else 1 end, t.valid_until desc;
 
 -- name: SenderIDs :many
 select * from sender_id where account_id = $1 order by text, id;

@@ -10,7 +10,7 @@ import (
 )
 
 const accountByID = `-- name: AccountByID :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account where id = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above, send_by_get, take_posts from account where id = $1
 `
 
 func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
@@ -56,12 +56,14 @@ func (q *Queries) AccountByID(ctx context.Context, id int64) (Account, error) {
 		&i.PersonMost,
 		&i.PersonDayMost,
 		&i.ApproveAbove,
+		&i.SendByGet,
+		&i.TakePosts,
 	)
 	return i, err
 }
 
 const accountByName = `-- name: AccountByName :one
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account where name = $1
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above, send_by_get, take_posts from account where name = $1
 `
 
 func (q *Queries) AccountByName(ctx context.Context, name string) (Account, error) {
@@ -107,12 +109,14 @@ func (q *Queries) AccountByName(ctx context.Context, name string) (Account, erro
 		&i.PersonMost,
 		&i.PersonDayMost,
 		&i.ApproveAbove,
+		&i.SendByGet,
+		&i.TakePosts,
 	)
 	return i, err
 }
 
 const accounts = `-- name: Accounts :many
-select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above from account order by test, id
+select id, uid, name, base_url, client_id, api_key, key_hint, test, per_minute, call_limit, url_budget, max_parts, price_per_part, country, timezone, currency, default_sender, late_after, hold_on_429, doubt_429, pause, pause_code, reached_at, failed_at, failure, epoch, created_at, changed_at, abroad, hours_from, hours_to, type_above, hours_week, cap_messages, cap_days, day_most, person_most, person_day_most, approve_above, send_by_get, take_posts from account order by test, id
 `
 
 func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
@@ -164,6 +168,8 @@ func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
 			&i.PersonMost,
 			&i.PersonDayMost,
 			&i.ApproveAbove,
+			&i.SendByGet,
+			&i.TakePosts,
 		); err != nil {
 			return nil, err
 		}
@@ -179,19 +185,30 @@ func (q *Queries) Accounts(ctx context.Context) ([]Account, error) {
 }
 
 const callbackTokens = `-- name: CallbackTokens :many
-select hash, account_id, kind, sealed, created_at, valid_until from callback_token where valid_until = 0 or valid_until > $1
-order by account_id, kind, case when valid_until = 0 then 0 else 1 end, valid_until desc
+select t.hash, t.account_id, t.kind, t.sealed, t.created_at, t.valid_until, a.take_posts from callback_token t join account a on a.id = t.account_id
+where t.valid_until = 0 or t.valid_until > $1
+order by t.account_id, t.kind, case when t.valid_until = 0 then 0 else 1 end, t.valid_until desc
 `
 
-func (q *Queries) CallbackTokens(ctx context.Context, validUntil int64) ([]CallbackToken, error) {
+type CallbackTokensRow struct {
+	Hash       []byte
+	AccountID  int64
+	Kind       string
+	Sealed     []byte
+	CreatedAt  int64
+	ValidUntil int64
+	TakePosts  bool
+}
+
+func (q *Queries) CallbackTokens(ctx context.Context, validUntil int64) ([]CallbackTokensRow, error) {
 	rows, err := q.db.QueryContext(ctx, callbackTokens, validUntil)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []CallbackToken
+	var items []CallbackTokensRow
 	for rows.Next() {
-		var i CallbackToken
+		var i CallbackTokensRow
 		if err := rows.Scan(
 			&i.Hash,
 			&i.AccountID,
@@ -199,6 +216,7 @@ func (q *Queries) CallbackTokens(ctx context.Context, validUntil int64) ([]Callb
 			&i.Sealed,
 			&i.CreatedAt,
 			&i.ValidUntil,
+			&i.TakePosts,
 		); err != nil {
 			return nil, err
 		}
@@ -583,6 +601,15 @@ func (q *Queries) SenderIDs(ctx context.Context, accountID int64) ([]SenderID, e
 		return nil, err
 	}
 	return items, nil
+}
+
+const setWire = `-- name: SetWire :exec
+update account set send_by_get = $2, take_posts = $3 where id = $1
+`
+
+func (q *Queries) SetWire(ctx context.Context, iD int64, sendByGet bool, takePosts bool) error {
+	_, err := q.db.ExecContext(ctx, setWire, iD, sendByGet, takePosts)
+	return err
 }
 
 const setting = `-- name: Setting :one

@@ -44,6 +44,8 @@ type Account struct {
 	PersonMost    int64
 	PersonDayMost int64
 	ApproveAbove  int64
+	SendByGet     bool
+	TakePosts     bool
 }
 
 type AccountCall struct {
@@ -580,6 +582,7 @@ type ReceiverMinute struct {
 	Refused   int64
 	Lost      int64
 	Took      string
+	Posted    int64
 }
 
 type ReceiverSpan struct {

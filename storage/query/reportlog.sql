@@ -56,9 +56,9 @@ select * from receiver_span where until_at >= $1 order by id desc limit 500;
 delete from receiver_span where until_at < $1;
 
 -- name: AddPulse :exec
-insert into receiver_minute (account_id, minute, answered, refused, lost, took) values ($1, $2, $3, $4, $5, $6)
+insert into receiver_minute (account_id, minute, answered, refused, lost, took, posted) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account_id, minute) do update set answered = receiver_minute.answered + excluded.answered, refused = receiver_minute.refused + excluded.refused,
-  lost = receiver_minute.lost + excluded.lost, took = excluded.took;
+  lost = receiver_minute.lost + excluded.lost, took = excluded.took, posted = receiver_minute.posted + excluded.posted;
 
 -- name: PulseAt :one
 select * from receiver_minute where account_id = $1 and minute = $2;
@@ -68,6 +68,9 @@ select * from receiver_minute where account_id = $1 and minute >= $2 order by mi
 
 -- name: RefusedMinutes :many
 select * from receiver_minute where refused > 0 and minute < $1 order by minute desc limit $2;
+
+-- name: PostedSince :one
+select cast(coalesce(sum(posted), 0) as bigint) as n from receiver_minute where account_id = $1 and posted > 0 and minute >= $2;
 
 -- name: ForgetPulses :exec
 delete from receiver_minute where account_id = $1 and minute < $2;

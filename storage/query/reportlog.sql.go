@@ -10,9 +10,9 @@ import (
 )
 
 const addPulse = `-- name: AddPulse :exec
-insert into receiver_minute (account_id, minute, answered, refused, lost, took) values ($1, $2, $3, $4, $5, $6)
+insert into receiver_minute (account_id, minute, answered, refused, lost, took, posted) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account_id, minute) do update set answered = receiver_minute.answered + excluded.answered, refused = receiver_minute.refused + excluded.refused,
-  lost = receiver_minute.lost + excluded.lost, took = excluded.took
+  lost = receiver_minute.lost + excluded.lost, took = excluded.took, posted = receiver_minute.posted + excluded.posted
 `
 
 type AddPulseParams struct {
@@ -22,6 +22,7 @@ type AddPulseParams struct {
 	Refused   int64
 	Lost      int64
 	Took      string
+	Posted    int64
 }
 
 func (q *Queries) AddPulse(ctx context.Context, arg AddPulseParams) error {
@@ -32,6 +33,7 @@ func (q *Queries) AddPulse(ctx context.Context, arg AddPulseParams) error {
 		arg.Refused,
 		arg.Lost,
 		arg.Took,
+		arg.Posted,
 	)
 	return err
 }
@@ -343,8 +345,19 @@ func (q *Queries) OpenSpan(ctx context.Context, fromAt int64) (int64, error) {
 	return id, err
 }
 
+const postedSince = `-- name: PostedSince :one
+select cast(coalesce(sum(posted), 0) as bigint) as n from receiver_minute where account_id = $1 and posted > 0 and minute >= $2
+`
+
+func (q *Queries) PostedSince(ctx context.Context, accountID int64, minute int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, postedSince, accountID, minute)
+	var n int64
+	err := row.Scan(&n)
+	return n, err
+}
+
 const pulseAt = `-- name: PulseAt :one
-select account_id, minute, answered, refused, lost, took from receiver_minute where account_id = $1 and minute = $2
+select account_id, minute, answered, refused, lost, took, posted from receiver_minute where account_id = $1 and minute = $2
 `
 
 func (q *Queries) PulseAt(ctx context.Context, accountID int64, minute int64) (ReceiverMinute, error) {
@@ -357,12 +370,13 @@ func (q *Queries) PulseAt(ctx context.Context, accountID int64, minute int64) (R
 		&i.Refused,
 		&i.Lost,
 		&i.Took,
+		&i.Posted,
 	)
 	return i, err
 }
 
 const pulses = `-- name: Pulses :many
-select account_id, minute, answered, refused, lost, took from receiver_minute where account_id = $1 and minute >= $2 order by minute
+select account_id, minute, answered, refused, lost, took, posted from receiver_minute where account_id = $1 and minute >= $2 order by minute
 `
 
 func (q *Queries) Pulses(ctx context.Context, accountID int64, minute int64) ([]ReceiverMinute, error) {
@@ -381,6 +395,7 @@ func (q *Queries) Pulses(ctx context.Context, accountID int64, minute int64) ([]
 			&i.Refused,
 			&i.Lost,
 			&i.Took,
+			&i.Posted,
 		); err != nil {
 			return nil, err
 		}
@@ -396,7 +411,7 @@ func (q *Queries) Pulses(ctx context.Context, accountID int64, minute int64) ([]
 }
 
 const refusedMinutes = `-- name: RefusedMinutes :many
-select account_id, minute, answered, refused, lost, took from receiver_minute where refused > 0 and minute < $1 order by minute desc limit $2
+select account_id, minute, answered, refused, lost, took, posted from receiver_minute where refused > 0 and minute < $1 order by minute desc limit $2
 `
 
 func (q *Queries) RefusedMinutes(ctx context.Context, minute int64, limit int32) ([]ReceiverMinute, error) {
@@ -415,6 +430,7 @@ func (q *Queries) RefusedMinutes(ctx context.Context, minute int64, limit int32)
 			&i.Refused,
 			&i.Lost,
 			&i.Took,
+			&i.Posted,
 		); err != nil {
 			return nil, err
 		}
