@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
-
-	"github.com/xuri/excelize/v2"
 )
 
 // What a workbook can hold.
@@ -21,7 +19,7 @@ const (
 )
 
 // writeBook writes a workbook of one sheet, whose cells are all text, row by
-// row as fill puts them. They go to w at once: the library's writer would
+// row as fill puts them. They go to w at once: the writers of libraries would
 // gather the sheet in tens of megabytes of memory and in a file first.
 func writeBook(w io.Writer, fill func(put func([]string) error) error) error {
 	z := zip.NewWriter(w)
@@ -40,7 +38,7 @@ func writeBook(w io.Writer, fill func(put func([]string) error) error) error {
 	}
 	s := &sheetWriter{b: bufio.NewWriterSize(part, 64<<10)}
 	s.b.WriteString(xml.Header + `<worksheet xmlns="` + bookNS + `"><cols><col min="1" max="` +
-		strconv.Itoa(excelize.MaxColumns) + `" width="13" style="1"/></cols><sheetData>`)
+		strconv.Itoa(maxBookColumns) + `" width="13" style="1"/></cols><sheetData>`)
 	if err := fill(s.put); err != nil {
 		return fmt.Errorf("fill a workbook: %w", err)
 	}
@@ -103,11 +101,10 @@ func (s *sheetWriter) put(cells []string) error {
 	s.b.WriteString(`<row r="` + row + `">`)
 	for i, c := range cells {
 		if i == len(s.names) {
-			name, err := excelize.ColumnNumberToName(i + 1)
-			if err != nil {
-				return fmt.Errorf("name a column: %w", err)
+			if i == maxBookColumns {
+				return errors.New("a workbook cannot hold so many columns")
 			}
-			s.names = append(s.names, name)
+			s.names = append(s.names, ColumnName(i))
 		}
 		if c == "" {
 			continue

@@ -14,8 +14,8 @@ const (
 )
 
 // worksheet reads the rows of one sheet of a workbook, as far as memory goes
-// one at a time. It is written for this because the library, which stays our
-// writer and our yardstick, keeps the texts of a whole workbook in memory and
+// one at a time. It is written for this because the library, which stays the
+// yardstick of our tests, keeps the texts of a whole workbook in memory and
 // takes damage in the middle of a sheet for its end.
 type worksheet struct {
 	book   *book
@@ -217,10 +217,16 @@ func (s *worksheet) keep(column int, kind valueKind, style int, rec *record) err
 		if bad != nil {
 			return errDamaged
 		}
-		s.text, err = s.texts.appendString(s.text, i)
+		if s.text, err = s.texts.appendString(s.text, i); err == nil {
+			s.restyle(from, style)
+		}
 	case "str":
 		s.text = decodeX(append(s.text, s.raw...), from)
-	case "inlineStr", "e":
+		s.restyle(from, style)
+	case "inlineStr":
+		s.text = append(s.text, s.raw...)
+		s.restyle(from, style)
+	case "e":
 		s.text = append(s.text, s.raw...)
 	case "d":
 		s.text = append(s.text, bytes.TrimSuffix(s.raw, []byte("T00:00:00"))...)
@@ -244,6 +250,15 @@ func (s *worksheet) keep(column int, kind valueKind, style int, rec *record) err
 		rec.columns = max(rec.columns, column+1)
 	}
 	return nil
+}
+
+// restyle shows the text from a place on as its cell style does; most styles
+// do nothing to it.
+func (s *worksheet) restyle(from, style int) {
+	if format := s.book.formats.of(style); format != nil && format.text != nil && len(s.text) > from {
+		s.raw = append(s.raw[:0], s.text[from:]...)
+		s.text = format.text.appendText(s.text[:from], s.raw)
+	}
 }
 
 // fill makes the row's cells.
