@@ -38,6 +38,27 @@ func (p *tab) keysTo(id string, most int) int {
 	return 0
 }
 
+// inSight says whether the primary action of a page stands on its first
+// screen, on a desk and on a phone; whole says that the desk's page needs no
+// scrolling at all.
+func (p *tab) inSight(action string, whole bool) {
+	p.t.Helper()
+	for _, screen := range []playwright.Size{{Width: 390, Height: 844}, {Width: 1280, Height: 800}} {
+		p.do(p.SetViewportSize(screen.Width, screen.Height))
+		p.do2(p.Evaluate("scrollTo(0, 0)"))
+		box, err := p.Locator(action).BoundingBox()
+		p.do(err)
+		if box == nil || box.Y < 0 || box.Y+box.Height > float64(screen.Height) || box.X+box.Width > float64(screen.Width) {
+			p.t.Errorf("%s: %s stands at %+v of %d × %d", p.URL(), action, box, screen.Width, screen.Height)
+		}
+		high, err := p.Evaluate("document.documentElement.scrollHeight")
+		p.do(err)
+		if n, _ := high.(int); whole && screen.Width == 1280 && n > screen.Height {
+			p.t.Errorf("%s is %d high, a screen %d", p.URL(), n, screen.Height)
+		}
+	}
+}
+
 // TestConfirmByKeyboard: at most seven keys from the load of the page to the
 // Send button, also where the number of recipients has to be typed.
 func TestConfirmByKeyboard(t *testing.T) {
@@ -48,6 +69,7 @@ func TestConfirmByKeyboard(t *testing.T) {
 	p.compose("Good morning", "0803 000 0001", "0803 000 0002", "0803 000 0007")
 	draft := p.URL()
 	p.open2(draft)
+	p.inSight("#send-now", true)
 	t.Logf("%d keys to the Send button", p.keysTo("send-now", 7))
 
 	p.open("/settings/account")
@@ -90,15 +112,16 @@ func TestPreviewAndTest(t *testing.T) {
 		p.sees("Message 2 of 3")
 		p.sees("to 0803 000 0002")
 		p.fill("Number", "3")
-		p.press("Show")
+		p.key("Enter")
 		p.sees("Message 3 of 3")
 		if p != plain {
-			p.do(p.GetByLabel("Tomorrow 9:00am", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Check())
+			p.choosesTime("Tomorrow 9:00am")
 			p.do(p.GetByRole("button", playwright.PageGetByRoleOptions{Name: "Schedule for tomorrow at 9:00am"}).WaitFor())
 			if marker, err := p.Evaluate("window.marker"); err != nil || marker != "not reloaded" {
 				t.Errorf("the page was loaded again: marker %v, %v", marker, err)
 			}
 		}
+		p.do(p.GetByText("Try it on your own phone").Click())
 		p.fill("Send a test to your own phone", "0803 000 0101")
 		p.press("Send a test")
 		p.sees("Sent a test to 0803 000 0101.")

@@ -15,11 +15,17 @@ import (
 	"smsdesk/storage"
 )
 
+// choosesTime takes one of the tiles of "When to send".
+func (p *tab) choosesTime(words string) {
+	p.t.Helper()
+	p.do(p.Locator("label.when", playwright.PageLocatorOptions{HasText: words}).Click())
+}
+
 // later schedules the campaign whose confirmation is open, and returns the
 // address of its page.
 func (p *tab) later(choice, button string) string {
 	p.t.Helper()
-	p.do(p.GetByLabel(choice, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).Check())
+	p.choosesTime(choice)
 	named := p.GetByRole("button", playwright.PageGetByRoleOptions{Name: button})
 	if scripts, err := p.Evaluate("'js' in document.documentElement.dataset"); err == nil && scripts == true {
 		p.do(named.First().WaitFor())

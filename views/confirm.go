@@ -35,6 +35,8 @@ type ConfirmPage struct {
 	Mine     bool // the person's own draft, which "Back" may change
 	// MaySetPrice says that the person may open the account's settings.
 	MaySetPrice bool
+	Price       Price
+	WarnBelow   int64 // hundredths; 0: no warning
 	Repeat      Repeat
 	Live        Refresh // of what it takes
 	Errors      sms.Invalid
@@ -109,9 +111,9 @@ func (p ConfirmPage) back() Link {
 func (p ConfirmPage) recipients() string {
 	if p.Campaign.GroupID != "" {
 		if p.Contacts < 0 {
-			return "Group " + p.Campaign.GroupName
+			return "not known"
 		}
-		return "about " + Number(int(p.Contacts)) + ", group " + p.Campaign.GroupName
+		return "about " + Number(int(p.Contacts))
 	}
 	return p.most() + Number(int(p.Out.Messages))
 }
@@ -124,73 +126,193 @@ func (p ConfirmPage) most() string {
 	return ""
 }
 
+// cost is what its parts cost by the price that is reckoned with.
 func (p ConfirmPage) cost() (*big.Rat, bool) {
-	if p.Account.PricePerPart <= 0 || p.Campaign.GroupID != "" {
+	parts, known := p.parts()
+	if !p.Price.Known() || !known {
 		return nil, false
 	}
-	cost := new(big.Rat).SetInt64(p.Out.Parts)
-	return cost.Mul(cost, big.NewRat(p.Account.PricePerPart, 100)), true
+	return p.Price.of(parts), true
 }
 
-// short says that the balance is known and less than the estimated cost.
-func (p ConfirmPage) short() (string, bool) {
-	cost, known := p.cost()
-	if !known || p.Balance == nil {
-		return "", false
+// parts counts those to be paid; those of a group go by the provider's count.
+func (p ConfirmPage) parts() (n int64, known bool) {
+	if p.Campaign.GroupID == "" {
+		return p.Out.Parts, true
 	}
-	have, readable := p.Balance.Amount()
-	if !readable || have.Cmp(cost) >= 0 {
-		return "", false
-	}
-	return "The estimated cost is " + amount(p.Account.Currency, cost) + " but the balance is " + p.Balance.Credits +
-		". Send fewer messages or top up.", true
+	return p.Contacts * p.Campaign.Parts, p.Contacts >= 0
 }
 
-// sums are the lines of the cost card. What is not known is said or left out,
-// never guessed.
-func (p ConfirmPage) sums() []KeyValue {
-	terms := []KeyValue{{Name: "Recipients", Text: p.recipients(), Number: true}}
-	each := p.Out.Messages > 0 && p.Out.Parts%p.Out.Messages == 0 && p.Campaign.Text != ""
-	switch {
-	case p.Campaign.GroupID != "":
-		terms = append(terms, KeyValue{Name: "Parts per message", Text: Number(int(p.Campaign.Parts)), Number: true})
-	case each:
-		terms = append(terms, KeyValue{Name: "Parts per message", Text: Number(int(p.Out.Parts / p.Out.Messages)),
-			Number: true})
-		fallthrough
-	default:
-		terms = append(terms, KeyValue{Name: "Parts in total", Text: p.most() + Number(int(p.Out.Parts)), Number: true})
+// facts are the four figures that matter before a send. What is not known is
+// said, never guessed.
+func (p ConfirmPage) facts() []Fact {
+	return []Fact{p.recipientsFact(), p.partsFact(), p.costFact(), p.balanceFact()}
+}
+
+func (p ConfirmPage) recipientsFact() Fact {
+	f := Fact{ID: "fact-recipients", Label: "Recipients", Figure: p.recipients()}
+	left, all := 0, int(p.Out.Messages)
+	var words []string
+	kinds := []Counted{{"full", int(p.Out.Messages)}}
+	for i, t := range p.left() {
+		left += t.n
+		words = append(words, Number(t.n)+" "+t.words)
+		kinds = append(kinds, Counted{[]string{"mute", "warn", "bad"}[i%3], t.n})
 	}
+	if p.Campaign.GroupID != "" {
+		f.Words = "Everyone in the group " + Shorten(p.Campaign.GroupName, 40)
+		return f
+	}
+	if left > 0 {
+		f.Small, f.Link = "of ", Link{Text: Number(all + left)}
+		if p.Out.LeftOut > 0 {
+			f.Link.Href = CampaignPath(p.Campaign.ID) + "?state=leftout"
+		} else {
+			f.Small += f.Link.Text
+		}
+		f.Words = Number(left) + " left out: " + strings.Join(words, ", ")
+	}
+	f.Picture = shareBar(f.Figure+" get it. "+f.Words, "10", shares(kinds...))
+	return f
+}
+
+func (p ConfirmPage) partsFact() Fact {
+	n, known := p.parts()
+	f := Fact{ID: "fact-parts", Label: "Parts", Figure: "not known"}
+	if !known {
+		f.Words = Plural(int(p.Campaign.Parts), "part", "parts") + " for each contact of the group"
+		return f
+	}
+	f.Figure = p.most() + Number(int(n))
+	one := p.Out.Messages
+	if p.Campaign.GroupID != "" {
+		one = p.Contacts
+		f.Figure = "about " + Number(int(n))
+	}
+	if one > 0 && n%one == 0 && (p.Campaign.Text != "" || n == one) {
+		f.Small = Number(int(n/one)) + " each"
+	}
+	s := sms.CountSegments(p.Preview.Message.Text, p.Preview.Message.Unicode)
+	_, fills := partsGauge(s, p.Account.MaxParts)
+	f.Picture = shareBar(partsWhy(p.Preview.Message.Text, p.Preview.Message.Unicode), "10", fills)
+	if f.Words = p.whyParts(); f.Words != "" {
+		f.Warn = true
+	} else if s.Parts > 0 {
+		f.Words = Plural(s.Units, "character", "characters") + " in the message shown"
+	}
+	return f
+}
+
+func (p ConfirmPage) costFact() Fact {
+	f := Fact{ID: "fact-cost", Label: "Estimated cost", Figure: "not known yet"}
 	cost, known := p.cost()
 	switch {
 	case known:
-		terms = append(terms,
-			KeyValue{Name: "Price per part", Text: Money(p.Account.Currency, p.Account.PricePerPart), Number: true},
-			KeyValue{Name: "Estimated cost", View: strong(p.most() + amount(p.Account.Currency, cost)), Number: true})
-	case p.Campaign.GroupID != "":
-		terms = append(terms, KeyValue{Name: "Cost", Text: p.groupCost(), Number: true})
+		n, _ := p.parts()
+		f.Figure, f.Small = p.most()+"about "+reckoned(p.Account.Currency, cost), p.Price.each(p.Account.Currency)
+		f.Words = capitalise(p.Price.source())
+		if spread := p.Price.spread(p.Account.Currency, n); spread != "" {
+			f.Words = spread + ", " + p.Price.source()
+			f.Picture = spreadPicture(f.Words)
+		}
+	case p.Price.Known():
+		f.Words = "Only the provider knows how many numbers the group has."
+	case p.MaySetPrice:
+		f.Words = "Learned after " + Number(minLearned) + " campaigns"
+		f.Small, f.Link = " ", Link{Text: "type a price", Href: AccountPath(p.Account.ID)}
 	default:
-		terms = append(terms, KeyValue{Name: "Cost", View: unknownCost(p), Number: true})
+		f.Words = "Learned after " + Number(minLearned) + " campaigns"
 	}
-	if p.Balance == nil {
-		return terms
-	}
-	terms = append(terms, KeyValue{Name: "Balance now", Text: p.Balance.Credits, Number: true})
-	if have, readable := p.Balance.Amount(); readable && known {
-		sign := strings.Trim(p.Balance.Credits[:strings.IndexFunc(p.Balance.Credits, unicode.IsDigit)], "-− ")
-		terms = append(terms, KeyValue{Name: "Estimated balance after", Text: amount(sign, new(big.Rat).Sub(have, cost)),
-			Number: true})
-	}
-	return terms
+	return f
 }
 
-// groupCost is what the provider's count of contacts would cost.
-func (p ConfirmPage) groupCost() string {
-	if p.Contacts < 0 || p.Account.PricePerPart <= 0 {
-		return "Not known: only the provider has the group's numbers"
+func (p ConfirmPage) balanceFact() Fact {
+	f := Fact{ID: "fact-balance", Label: "Balance", Figure: "not read yet"}
+	if p.Balance == nil {
+		return f
 	}
-	cost := new(big.Rat).SetInt64(p.Contacts * p.Campaign.Parts)
-	return "about " + amount(p.Account.Currency, cost.Mul(cost, big.NewRat(p.Account.PricePerPart, 100)))
+	f.Figure = p.Balance.Credits
+	after, sign, known := p.after()
+	if !known {
+		return f
+	}
+	have, _ := p.Balance.Amount()
+	f.Figure += " → " + reckoned(sign, after)
+	cost, _ := p.cost()
+	switch warn := big.NewRat(p.WarnBelow, 100); {
+	case after.Sign() < 0:
+		f.Bad = true
+		f.Words = reckoned(sign, new(big.Rat).Neg(after)) + " short. Send fewer messages or top up"
+	case p.WarnBelow > 0 && after.Cmp(warn) < 0:
+		f.Warn, f.Words = true, "Below the alert level, "+reckoned(sign, warn)
+	case p.WarnBelow > 0:
+		f.Words = "Above the alert level, " + reckoned(sign, warn)
+	}
+	if have.Sign() > 0 && after.Sign() >= 0 {
+		taken, _ := new(big.Rat).Quo(new(big.Rat).Mul(cost, big.NewRat(100, 1)), have).Float64()
+		f.Picture = shareBar(f.Figure, "10", []Share{{Class: "ok", Long: 100 - taken},
+			{Class: "soft", From: 100 - taken, Long: taken}})
+	}
+	return f
+}
+
+// after is the balance as it is left, and its currency as the provider writes it.
+func (p ConfirmPage) after() (left *big.Rat, sign string, known bool) {
+	cost, known := p.cost()
+	if !known || p.Balance == nil {
+		return nil, "", false
+	}
+	have, readable := p.Balance.Amount()
+	if !readable {
+		return nil, "", false
+	}
+	sign = strings.Trim(p.Balance.Credits[:strings.IndexFunc(p.Balance.Credits, unicode.IsDigit)], "-− ")
+	return new(big.Rat).Sub(have, cost), sign, true
+}
+
+// top is the head of the page: its heading is the campaign's name.
+func (p ConfirmPage) top() FlowTop {
+	t := FlowTop{Step: StepSend, Sub: "Sender ID " + p.Campaign.SenderID}
+	if p.List != nil {
+		t.Sub = Shorten(p.List.FileName, 60) + " · sender ID " + p.Campaign.SenderID
+	}
+	if p.Campaign.Flash {
+		t.Sub += " · flash message"
+	}
+	t.Back[StepWrite] = p.back().Href
+	if p.List != nil && p.Mine {
+		t.Back[StepWrite] = ListPath(p.List.UID, "/message")
+		t.Back[StepCheck] = ListPath(p.List.UID, "/check")
+	}
+	return t
+}
+
+func (p ConfirmPage) deck() Deck {
+	d := Deck{Form: "send", Back: p.back(), Error: p.Errors["typed"], Without: p.nothing() || p.Approval.nobody(),
+		Button: ButtonProps{ID: "send-now", Text: p.button(), Name: "sure", Value: p.sure(), Glyph: GlyphCampaign}}
+	switch {
+	case p.Approval.Needed:
+		d.Button.Glyph = GlyphApproval
+	case p.Later.When != WhenNow:
+		d.Button.Glyph = GlyphScheduled
+	}
+	d.Facts = []DeckFact{{Figure: p.recipients(), Word: "recipients"}}
+	if n, known := p.parts(); known {
+		d.Facts = append(d.Facts, DeckFact{Figure: p.most() + Number(int(n)), Word: "parts", Desk: true})
+	}
+	if cost, known := p.cost(); known {
+		d.Facts = append(d.Facts, DeckFact{Figure: p.most() + "about " + reckoned(p.Account.Currency, cost), Word: "estimated cost"})
+	} else {
+		d.Facts = append(d.Facts, DeckFact{Figure: "not known", Word: "cost", Desk: true})
+	}
+	if after, sign, known := p.after(); known {
+		fact := DeckFact{Figure: reckoned(sign, after), Word: "left after", Desk: true}
+		if after.Sign() < 0 {
+			fact.Tone = ToneBad
+		}
+		d.Facts = append(d.Facts, fact)
+	}
+	return d
 }
 
 // whyParts says why messages need more parts than their length alone.
@@ -206,34 +328,33 @@ func (p ConfirmPage) whyParts() string {
 		oddNames([]rune(p.List.Tally.Letters)) + "."
 }
 
-// left are the lines about rows that are not sent, by kind.
-func (p ConfirmPage) left() []KeyValue {
-	var terms []KeyValue
+// keptBack is how many of one kind are not sent.
+type keptBack struct {
+	words string
+	n     int
+}
+
+// left are those that are not sent, by kind.
+func (p ConfirmPage) left() []keptBack {
+	var list []keptBack
 	add := func(words string, n int64) {
 		if n > 0 {
-			terms = append(terms, KeyValue{Name: words, Text: Number(int(n)), Number: true})
+			list = append(list, keptBack{words, int(n)})
 		}
 	}
 	if p.List == nil {
-		add("Blocked numbers", p.Out.LeftOut)
-		add("Duplicate numbers", int64(p.Repeated))
+		add("blocked", p.Out.LeftOut)
+		add("repeated", int64(p.Repeated))
 	} else {
 		for _, k := range sms.RowKinds() {
 			if k.Bad() || k.LeftOut() {
-				add(capitalise(wordsOf(k).many), p.List.Tally.Kinds[k])
+				add(strings.ToLower(wordsOf(k).tab), p.List.Tally.Kinds[k])
 			}
 		}
-		add("Hidden rows", p.List.Tally.Hidden)
+		add("hidden", p.List.Tally.Hidden)
 	}
-	add("Numbers blocked since the check", p.Out.Blocked)
-	return terms
-}
-
-func (p ConfirmPage) leftTitle() string {
-	if len(p.left()) > 0 {
-		return "Left out"
-	}
-	return "Good to know"
+	add("blocked since the check", p.Out.Blocked)
+	return list
 }
 
 // listNotes are what is worth knowing about rows that are sent.
@@ -278,12 +399,12 @@ func fixes(list map[string]int64) string {
 	return and(words)
 }
 
-// typedField asks for the number of recipients.
-func (p ConfirmPage) typedField() InputProps {
-	n := strconv.FormatInt(p.Out.Messages, 10)
-	return InputProps{Field: Field{Name: "typed", Label: "Type " + n + " to confirm",
-		Hint:  "Required for campaigns with more than " + Number(int(p.Account.ConfirmCountAbove)) + " recipients.",
-		Value: p.Typed, Error: p.Errors["typed"]}, InputMode: "numeric", Width: WidthShort, Autocomplete: "off"}
+func (p ConfirmPage) typedLabel() string {
+	return "Type " + strconv.FormatInt(p.Out.Messages, 10) + " to confirm"
+}
+
+func (p ConfirmPage) typedHint() string {
+	return "Required for campaigns with more than " + Number(int(p.Account.ConfirmCountAbove)) + " recipients."
 }
 
 // asksTyped says whether the number of recipients has to be typed: the yes of
@@ -296,11 +417,6 @@ func (p ConfirmPage) jump() string {
 		return "#typed"
 	}
 	return "#send-now"
-}
-
-func (p ConfirmPage) nameField() InputProps {
-	return InputProps{Field: Field{Name: "name", Label: "Name of the campaign", Hint: "Only your team sees this.",
-		Value: p.Name, Error: p.Errors["name"]}, Autocomplete: "off"}
 }
 
 // Preview is one row of a campaign as its recipient sees it.
@@ -386,8 +502,15 @@ func (p Preview) runs() []TextSpan {
 	return runs
 }
 
-func (p Preview) marked() bool {
-	return slices.ContainsFunc(p.runs(), func(r TextSpan) bool { return r.Filled })
+// last is the highest number that can be asked for.
+func (p Preview) last() int64 { return max(p.Count, p.Message.Row) }
+
+func (p Preview) handset() Handset {
+	h := Handset{From: p.Campaign.SenderID, Told: strings.TrimSpace(p.row() + " " + p.to()), Runs: p.runs()}
+	if p.Campaign.Flash {
+		h.Told += " · flash message"
+	}
+	return h
 }
 
 func (p Preview) under() string {
@@ -420,6 +543,14 @@ type Plan struct {
 	HandOver  bool
 	From      time.Time // when it is to start
 	Forecast  sms.Forecast
+}
+
+// sentence is the plan in words.
+func (p Plan) sentence() string {
+	if p.HandOver {
+		return p.requests() + " The provider holds it until then. smsdesk cannot see when the provider sends it."
+	}
+	return strings.TrimSpace(p.requests() + " " + p.takes() + " " + p.ends())
 }
 
 // requests says in how many calls it leaves.

@@ -38,6 +38,7 @@ type PageFrame struct {
 
 	Bands  []Banner
 	Crumbs []Link
+	Deck   templ.Component // stays at the foot of the window; nil for none
 	// ConnectHref is where an account is connected; empty for those who may not.
 	ConnectHref string
 

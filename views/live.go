@@ -67,12 +67,14 @@ func partAttrs(url, id string) templ.Attributer {
 	}
 }
 
-// PartLinkProps describes a link drawn as a small button that renews one part
-// of the page.
-type PartLinkProps struct {
-	ID, Text, Href string
-	Part           string // id of the part
-	Glyph          Glyph
+// savedAttrs let an input post its form to url once it was changed; only the
+// parts that the answer names are renewed.
+func savedAttrs(url string) templ.Attributer {
+	return templ.OrderedAttributes{
+		{Key: "hx-post", Value: url},
+		{Key: "hx-trigger", Value: "change"},
+		{Key: "hx-swap", Value: "none"},
+	}
 }
 
 // renewAttrs let a button of a form post it to url and put the part of the

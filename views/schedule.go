@@ -58,10 +58,19 @@ func (p SchedulePage) options() []Option {
 		options = append(options, Option{Value: WhenNow, Label: "Now"})
 	}
 	return append(options,
-		Option{Value: WhenHour, Label: "In 1 hour", Hint: capitalise(When(hour, now))},
-		Option{Value: WhenTomorrow, Label: capitalise(strings.Replace(When(tomorrow, now), " at ", " ", 1)),
-			Hint: tomorrow.Format("Monday 2 January 2006")},
-		Option{Value: WhenAt, Label: "At a date and time"})
+		Option{Value: WhenHour, Label: "In 1 hour", Hint: capitalise(strings.TrimPrefix(When(hour, now), "today at "))},
+		Option{Value: WhenTomorrow, Label: "Tomorrow", Hint: Clock(tomorrow) + ", " + tomorrow.Format("Monday")},
+		Option{Value: WhenAt, Label: "Pick a time"})
+}
+
+func (p SchedulePage) whenField() Field { return Field{Name: "when", Error: p.Errors["when"]} }
+
+// whenID is the id of a choice; the first is where an error leads.
+func whenID(i int) string {
+	if i == 0 {
+		return "when"
+	}
+	return "when-" + strconv.Itoa(i)
 }
 
 func (p SchedulePage) zoneHint() string {

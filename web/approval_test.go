@@ -190,7 +190,7 @@ func TestConfirmOfSomebodyElsesList(t *testing.T) {
 	c := s.own(a, 7, "Dear Ada", "Dear Bola")
 	l.list = sms.List{ID: 7, UID: "0123", AccountID: a.ID, FileName: "list.csv"}
 	other := s.as(s.hire("other@example.com", sms.Sender))
-	if got := other.get(views.ConfirmPath(c.ID)).is(200).attr("#send a", "href"); got != views.CampaignPath(c.ID) {
+	if got := other.get(views.ConfirmPath(c.ID)).is(200).attr("#deck-back", "href"); got != views.CampaignPath(c.ID) {
 		t.Errorf("back leads to %q", got)
 	}
 }

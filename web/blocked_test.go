@@ -169,8 +169,8 @@ func TestLeftOutNumbersAreCounted(t *testing.T) {
 	b.post("/settings/blocked", "numbers", "08030001000 08030001003").to("/settings/blocked?done=blocked")
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	path := views.CampaignPath(c.ID)
-	page := b.get(path+"/confirm").is(200).has("Left out", "Blocked numbers2", "Message 2 of 5 to 0803 000 1001",
-		"Recipients3", "Parts per message1", "Parts in total3", "Estimated cost₦3.00")
+	page := b.get(path+"/confirm").is(200).has("Recipients 3 of 5 2 left out: 2 blocked",
+		"Message 2 of 5 to 0803 000 1001", "Parts 3 1 each", "about ₦3.00")
 	s.leads(page)
 	if got := page.text("#send-now"); got != "Send 3 messages now" {
 		t.Errorf("the button says %q", got)

@@ -250,7 +250,8 @@ func TestCampaignOfAGroup(t *testing.T) {
 	}
 	b.get(got.attr("#messages tbody a", "href")).has("Message to the group Parents")
 	b.get(views.ConfirmPath(c.ID)).is(200).has("Send to the group Parents now", "To everyone in the group Parents",
-		"1 request. The provider sends the text to everyone in the group.", "Not known: only the provider has the group's numbers")
+		"1 request. The provider sends the text to everyone in the group.",
+		"Recipients not known Everyone in the group Parents", "1 part for each contact of the group")
 }
 
 // What is shown about test mode must be true of the thing on the page.

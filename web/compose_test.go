@@ -214,7 +214,7 @@ func TestComposeBackNeverLosesAnything(t *testing.T) {
 	to := b.post("/new", b.get("/new").form("numbers", "08030000101,08030000102", "text", text, "sender_id", "SCHOOL",
 		"flash", "yes")...).is(303).header.Get("Location")
 	confirm := b.get(to).is(200)
-	back := b.get(confirm.attr(".actions a", "href")).is(200)
+	back := b.get(confirm.attr("#deck-back", "href")).is(200)
 	if form := back.page().Find("form#compose"); form.Find("[name=text]").Text() != text ||
 		form.Find("[name=numbers]").Text() != "0803 000 0101\n0803 000 0102" ||
 		back.attr("option[selected]", "value") != "SCHOOL" || form.Find("[name=flash][checked]").Length() != 1 {
@@ -224,18 +224,18 @@ func TestComposeBackNeverLosesAnything(t *testing.T) {
 		t.Errorf("counted %q, named %q", back.text("#numbers-count"), back.attr("[name=name]", "value"))
 	}
 	b.get("/new").has("You have an unsent message, “Dear all, the clinic is “closed”.”, from today at 10:48am.").count(
-		`a[href="`+confirm.attr(".actions a", "href")+`"]`, 1)
+		`a[href="`+confirm.attr("#deck-back", "href")+`"]`, 1)
 
 	changed := b.post("/new", back.form("text", "Shorter")...).is(303).header.Get("Location")
 	if rows := s.campaigns(a.ID); len(rows) != 1 || rows[0].Campaign.Text != "Shorter" {
 		t.Errorf("the draft was not replaced: %d campaigns", len(rows))
 	}
 	b.get(to).is(404)
-	b.get(confirm.attr(".actions a", "href")).is(200).has("The message you wanted to change no longer exists.")
+	b.get(confirm.attr("#deck-back", "href")).is(200).has("The message you wanted to change no longer exists.")
 
 	// Somebody else's draft is a pattern, not theirs to change.
 	other := s.as(s.hire("s@example.com", sms.Sender))
-	theirs := other.get(changed).is(200).attr(".actions a", "href")
+	theirs := other.get(changed).is(200).attr("#deck-back", "href")
 	copied := other.get(theirs).is(200)
 	if copied.attr("[name=replaces]", "value") != "" || copied.page().Find("[name=text]").Text() != "Shorter" {
 		t.Error("somebody else's draft would be replaced")
@@ -320,30 +320,30 @@ func TestConfirmShowsWhatItTakes(t *testing.T) {
 	path := to.header.Get("Location")
 	got := b.get(path).is(200)
 	s.leads(got)
-	got.has("From CLINIC", "Message 1 of 5 to 0803 000 0101", "2 parts, 161 characters", "Recipients5",
-		"Parts per message2", "Parts in total10", "Balance now₦57,524.50", "Duplicate numbers1", "Duplicate numbers get the message once.",
-		"Not known. Set the price per part in Settings")
-	got.lacks("Estimated balance after")
+	got.has("From CLINIC", "Message 1 of 5 to 0803 000 0101", "2 parts, 161 characters", "Recipients 5 of 6 1 left out: 1 repeated",
+		"Parts 10 2 each", "Balance ₦57,524.50", "Duplicate numbers get the message once.",
+		"Estimated cost not known yet type a price Learned after 3 campaigns")
+	got.lacks("left after")
 	if got.text("#send-now") != "Send 5 messages now" {
 		t.Errorf("the button says %q", got.text("#send-now"))
 	}
 	s.update(a.ID, func(a *sms.Account) { a.PricePerPart = 400 })
-	b.get(path).has("Price per part₦4.00", "Estimated cost₦40.00", "Estimated balance after₦57,484.50").count("#short", 0)
+	b.get(path).has("about ₦40.00 ₦4.00 a part As set in Settings", "Balance ₦57,524.50 → ₦57,485",
+		"about ₦40.00 estimated cost₦57,485 left after").count(".fact.bad", 0)
 	balance("KSh57,524.5000")
-	b.get(path).has("Balance nowKSh57,524.5000", "Estimated balance afterKSh57,484.50")
+	b.get(path).has("Balance KSh57,524.5000 → KSh57,485")
 	balance("₦30.10")
-	b.get(path).has("The estimated cost is ₦40.00 but the balance is ₦30.10. Send fewer messages or top up.").count(
-		"#send-now", 1)
+	b.get(path).has("₦9.90 short. Send fewer messages or top up").count("#fact-balance.bad", 1).count("#send-now", 1)
 	balance("5 credits")
-	b.get(path).has("Balance now5 credits").lacks("Estimated balance after")
+	b.get(path).has("Balance 5 credits").lacks("left after")
 	balance("1,5 EUR")
-	b.get(path).lacks("Estimated balance after")
+	b.get(path).lacks("left after")
 
 	s.as(s.hire("v@example.com", sms.Viewer)).get(path).is(403)
 	s.as(s.hire("s@example.com", sms.Sender)).get(path).is(200).count(`main a[href^="/settings"]`, 0)
 	b.get("/campaigns/1/start").to("/campaigns/1/confirm")
 	one := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: "08030000101", Flash: true})
-	if got := b.get(views.CampaignPath(one.ID) + "/confirm").has("Flash message"); got.text(
+	if got := b.get(views.CampaignPath(one.ID) + "/confirm").has("flash message"); got.text(
 		"#send-now") != "Send 1 message now" {
 		t.Errorf("the button says %q", got.text("#send-now"))
 	}

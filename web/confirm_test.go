@@ -72,7 +72,7 @@ func TestPreviewOfAnyRow(t *testing.T) {
 		}
 	}
 	for row, want := range map[string]string{
-		"2": "No number This row is left out: Missing: enter a phone number.", "5": "to 0803 000 1002", "6": "2 parts, 170 characters",
+		"2": "No number", "5": "to 0803 000 1002", "6": "2 parts, 170 characters",
 		"8": "2 parts because of “ọ”", "99": "Last", "": "Short", "x": "No number", "-1": "No number", "99999999999999999999": "No number",
 	} {
 		page := b.get(views0(path, row)).is(200)
@@ -116,16 +116,16 @@ func TestConfirmOfAList(t *testing.T) {
 	c := s.own(a, 7, "Dear Ada, come on Monday.", "", "Dear Bọla, come on Friday.")
 	b := s.as(s.boss)
 	page := b.get(views.ConfirmPath(c.ID)).is(200)
-	page.has("Row 2 to 0803 000 1000", "Highlighted words replace placeholders.",
+	page.has("Row 2 to 0803 000 1000",
 		"4 requests: 1 sending one text to many numbers, 3 each carrying a different text per number.",
-		"Rows with something missing1", "Rows with blocked numbers2", "Duplicate rows1", "Hidden rows14",
+		"1 missing value", "2 blocked", "1 repeated", "14 hidden", "2 of 20",
 		"We fixed 212 numbers: added the missing 0 (200) and removed spaces (12).", "3 numbers will get more than one message because the texts differ.",
-		"8 messages need extra parts because of “ọ”.", "Recipients2", "Parts in total2")
-	page.lacks("Parts per message", "Rows that cannot be read")
-	if got := page.text("#preview mark"); got != "AdaMonday" {
+		"8 messages need extra parts because of “ọ”.", "Parts 2 1 each")
+	page.lacks("unreadable")
+	if got := page.text("#preview .mark"); got != "AdaMonday" {
 		t.Errorf("marked %q", got)
 	}
-	if link := page.page().Find("form#send .actions a").AttrOr("href", ""); link != "/lists/abcd/check" {
+	if link := page.attr("#deck-back", "href"); link != "/lists/abcd/check" {
 		t.Errorf("back leads to %q", link)
 	}
 	if page.attr("#preview-longest", "href") != views.ConfirmPath(c.ID)+"?row=8" {
@@ -133,8 +133,7 @@ func TestConfirmOfAList(t *testing.T) {
 	}
 	page.count(".steps [aria-current]", 1)
 	l.list = sms.List{ID: 7, UID: "abcd"}
-	if got := b.get(views.ConfirmPath(c.ID)).page().Find("form#send .actions a").AttrOr("href",
-		""); got != "/lists/abcd/message" {
+	if got := b.get(views.ConfirmPath(c.ID)).attr("#deck-back", "href"); got != "/lists/abcd/message" {
 		t.Errorf("from a clean list back leads to %q", got)
 	}
 }
@@ -145,12 +144,12 @@ func TestConfirmCountsWhatWasBlockedSince(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	b := s.as(s.boss)
 	path := views.ConfirmPath(c.ID)
-	b.get(path).has("Recipients5", "Type 5 to confirm").lacks("Left out")
+	b.get(path).has("Recipients 5", "Type 5 to confirm").lacks("left out")
 	b.post("/settings/blocked", "numbers", "08030001000").is(303)
-	page := b.get(path).has("Recipients4", "Parts in total4", "Estimated cost₦4.00", "Numbers blocked since the check1",
+	page := b.get(path).has("Recipients 4 of 5 1 left out: 1 blocked since the check", "Parts 4", "about ₦4.00",
 		"Type 4 to confirm", "Required for campaigns with more than 3 recipients.")
 	s.leads(page)
-	if page.text("#send-now") != "Send 4 messages now" || page.text(`.head a[href="#typed"]`) != "Go to the Send button" {
+	if page.text("#send-now") != "Send 4 messages now" || page.text(`.top a[href="#typed"]`) != "Go to the Send button" {
 		t.Errorf("the button says %q", page.text("#send-now"))
 	}
 	got := b.post(views.CampaignPath(c.ID)+"/start", "version", "1", "when", "now", "sure", "now", "typed", "1169").is(422)
@@ -376,15 +375,14 @@ func TestConfirmRenewsTheBalance(t *testing.T) {
 	a := s.clinic(func(a *sms.Account) { a.PricePerPart = 100 })
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(2) + "\n" + typed(1)})
 	b := s.as(s.boss)
-	page := b.get(views.ConfirmPath(c.ID) + "?repeated=1").is(200).has("Duplicate numbers1")
+	page := b.get(views.ConfirmPath(c.ID) + "?repeated=1").is(200).has("1 repeated")
 	if page.attr("#live", "hx-sse:connect") == "" {
 		t.Error("the page listens to nothing")
 	}
 	s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦1.50"}},
 		s.clock.now().UnixMilli()))
 	part := b.fragment(page.attr("#cost", "hx-get")).is(200)
-	part.has("Balance now₦1.50", "The estimated cost is ₦2.00 but the balance is ₦1.50. Send fewer messages or top up.",
-		"Duplicate numbers1")
+	part.has("Balance ₦1.50", "₦0.50 short. Send fewer messages or top up", "1 repeated", "about ₦2.00")
 	if fresh := b.get(views.ConfirmPath(c.ID) + "?repeated=1"); fresh.html("#cost") != part.html("#cost") {
 		t.Error("the fragment is not the one of the page")
 	}

@@ -44,7 +44,7 @@ func TestConfirmOffersToSendLater(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
 	page := s.as(s.boss).get(views.ConfirmPath(c.ID)).is(200)
 	s.leads(page)
-	page.has("Now In 1 hour", "Today at 11:48am", "Tomorrow 9:00am", "At a date and time",
+	page.has("Now", "In 1 hour 11:48am", "Tomorrow 9:00am, ", "Pick a time",
 		"Times are in West Africa Time (now 10:48am). You can cancel until sending starts.")
 	page.count("main .btn:not(.quiet)", 1)
 	if page.attr("[name=when][checked]", "value") != "now" || page.attr("#send-now", "value") != "now" ||

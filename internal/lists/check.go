@@ -192,6 +192,7 @@ type checker struct {
 	failed  error                                      // of often
 	letters map[rune]bool
 	longest int // parts of the longest text so far
+	letter  int // and its units
 
 	last message // the text of the row before, which often is that of the next
 }
@@ -326,8 +327,8 @@ func (c *checker) good(v sms.ListRow, count sms.Segments) {
 	t := &c.tally
 	t.Good++
 	t.Parts += int64(v.Parts)
-	if v.Parts > c.longest {
-		t.Longest, c.longest = v.Row, v.Parts
+	if v.Parts > c.longest || v.Parts == c.longest && count.Units > c.letter {
+		t.Longest, c.longest, c.letter = v.Row, v.Parts, count.Units
 	}
 	if !v.Unicode {
 		return

@@ -25,11 +25,13 @@ type confirms struct {
 type confirmQuestions interface {
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
 	Extremes(ctx context.Context, campaign int64, most int) (sms.Extremes, error)
 	FirstToSend(ctx context.Context, campaign int64) (sms.Message, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	MessageAtRow(ctx context.Context, campaign, row int64) (sms.Message, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
 }
 
 // confirmOrders are what people do on these pages.
@@ -68,7 +70,7 @@ func (s *confirms) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) e
 		if err != nil {
 			return err
 		}
-		return s.Render(w, r, http.StatusOK, views.ConfirmCost(p))
+		return s.Render(w, r, http.StatusOK, views.ConfirmCostParts(p))
 	case page.IsFragment(r):
 		p, err := s.preview(r, v, c, a, nil)
 		if err != nil {
@@ -109,6 +111,12 @@ func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign,
 		return p, err
 	}
 	p.Balance = sms.ForMessages(balances)
+	if p.Price, p.WarnBelow, err = s.price(ctx, a); err != nil {
+		return p, err
+	}
+	if p.Preview.Message, err = s.previewed(r, c); err != nil {
+		return p, err
+	}
 	p.Later = s.schedulePage(r, v, c, a)
 	p.Later.Fresh, p.Later.When = true, views.WhenNow
 	if f.Get("when") != "" {
@@ -130,6 +138,20 @@ func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign,
 	}
 	return p, err
 }
+
+// price is what a part costs, and below which balance to warn.
+func (s *confirms) price(ctx context.Context, a sms.Account) (p views.Price, warnBelow int64, err error) {
+	settings, err := s.store.RecordSettings(ctx, a.ID)
+	if err != nil {
+		return p, 0, err
+	}
+	costs, err := s.store.Costs(ctx, a.ID, s.Now().Add(-pricesFrom).UnixMilli())
+	overall, _ := sms.LearnPrices(sms.PriceSamples(costs))
+	return views.PriceOf(a, overall), settings.WarnBelow, err
+}
+
+// pricesFrom is how far back campaigns tell what a part costs.
+const pricesFrom = 90 * 24 * time.Hour
 
 // showConfirm shows the page, or shows it again with what is wrong.
 func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,
@@ -321,6 +343,23 @@ func (s *confirms) When(w http.ResponseWriter, r *http.Request, v *page.Visit) e
 	return s.Render(w, r, http.StatusOK, views.ConfirmWhen(p))
 }
 
+// named gives the campaign the name that stands in the heading. The form then
+// speaks of the campaign as it is named now.
+func (s *confirms) named(r *http.Request, v *page.Visit, c sms.Campaign) (sms.Campaign, error) {
+	name := r.PostForm.Get("name")
+	if !r.PostForm.Has("name") || name == c.Name || !c.MayStart() {
+		return c, nil
+	}
+	after, err := s.desk.RenameCampaign(r.Context(), v.User, c.ID, name)
+	if err != nil {
+		return c, err
+	}
+	if page.Number(r.PostForm.Get("version")) == c.Version {
+		r.PostForm.Set("version", strconv.FormatInt(after.Version, 10))
+	}
+	return after, nil
+}
+
 // Start does what the button said: it sends now, or sets the chosen
 // time. Where the button said something else than the choice, as it does
 // without script, the time is shown for a last yes.
@@ -330,6 +369,9 @@ func (s *confirms) Start(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 		return err
 	}
 	f := r.PostForm
+	if c, err = s.named(r, v, c); err != nil {
+		return s.ordered(w, r, v, c, a, err, "")
+	}
 	if f.Get("sure") == views.Ask {
 		return s.approvalAsk(w, r, v, c, a)
 	}
@@ -437,7 +479,10 @@ func (s *confirms) Rename(w http.ResponseWriter, r *http.Request, v *page.Visit)
 	if err != nil {
 		return err
 	}
-	_, err = s.desk.RenameCampaign(r.Context(), v.User, c.ID, r.PostForm.Get("name"))
+	after, err := s.desk.RenameCampaign(r.Context(), v.User, c.ID, r.PostForm.Get("name"))
+	if page.IsFragment(r) && err == nil {
+		return s.Render(w, r, http.StatusOK, views.ConfirmRenamed(after))
+	}
 	return s.ordered(w, r, v, c, a, err, page.WithDone(views.ConfirmPath(c.ID), "saved"))
 }
 
