@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 
 	"smsdesk/internal/sms"
@@ -50,10 +49,6 @@ func (s *records) group(r *http.Request, v *page.Visit, bad sms.Invalid) (p view
 
 func groupCrumbs() views.Link { return views.Link{Text: "Groups", Href: views.GroupsPath} }
 
-func (s *records) groupNew(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showGroupNew(w, r, v, nil)
-}
-
 func (s *records) showGroupNew(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.group(r, v, bad)
 	if err != nil {
@@ -70,21 +65,11 @@ func (s *records) showGroupNew(w http.ResponseWriter, r *http.Request, v *page.V
 func (s *records) groupCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	parent := page.Number(r.PathValue("id"))
 	_, err := s.desk.CreateGroup(r.Context(), v.User, v.Account.ID, parent, r.PostForm.Get("name"))
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showGroupNew(w, r, v, bad)
-	}
 	done := "groupmade"
 	if parent != 0 {
 		done = "subgroupmade"
 	}
-	if changed(w, r, err, views.GroupsPath, done, "groupgone") {
-		return nil
-	}
-	return err
-}
-
-func (s *records) groupForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showGroupForm(w, r, v, nil)
+	return page.Form(s.showGroupNew).Changed(w, r, v, err, views.GroupsPath, done, "groupgone")
 }
 
 func (s *records) showGroupForm(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
@@ -101,17 +86,7 @@ func (s *records) showGroupForm(w http.ResponseWriter, r *http.Request, v *page.
 func (s *records) groupSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
 	_, err := s.desk.RenameGroup(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("seen"), r.PostForm.Get("name"))
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showGroupForm(w, r, v, bad)
-	}
-	if changed(w, r, err, views.GroupsPath, "groupsaved", "groupgone") {
-		return nil
-	}
-	return err
-}
-
-func (s *records) groupDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showGroupDelete(w, r, v, nil)
+	return page.Form(s.showGroupForm).Changed(w, r, v, err, views.GroupsPath, "groupsaved", "groupgone")
 }
 
 func (s *records) showGroupDelete(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
@@ -127,11 +102,5 @@ func (s *records) showGroupDelete(w http.ResponseWriter, r *http.Request, v *pag
 func (s *records) groupDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
 	_, err := s.desk.DeleteGroup(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("typed"))
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showGroupDelete(w, r, v, bad)
-	}
-	if changed(w, r, err, views.GroupsPath, "groupdeleted", "groupgone") {
-		return nil
-	}
-	return err
+	return page.Form(s.showGroupDelete).Changed(w, r, v, err, views.GroupsPath, "groupdeleted", "groupgone")
 }

@@ -11,10 +11,6 @@ import (
 	"smsdesk/web/page"
 )
 
-func (s *door) me(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showMe(w, r, v, nil)
-}
-
 func (s *door) showMe(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	f := v.Frame("Your profile", "me")
 	f.Error = len(bad) > 0
@@ -30,15 +26,8 @@ func (s *door) showMe(w http.ResponseWriter, r *http.Request, v *page.Visit, bad
 }
 
 func (s *door) meName(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	var bad sms.Invalid
 	err := s.desk.RenameUser(r.Context(), v.User, r.PostForm.Get("name"))
-	if errors.As(err, &bad) {
-		return s.showMe(w, r, v, bad)
-	}
-	if err != nil {
-		return err
-	}
-	return page.Redirect(w, r, page.WithDone(views.MePath, "saved"))
+	return page.Form(s.showMe).Done(w, r, v, err, page.WithDone(views.MePath, "saved"))
 }
 
 func (s *door) mePassword(w http.ResponseWriter, r *http.Request, v *page.Visit) error {

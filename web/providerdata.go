@@ -85,20 +85,6 @@ func backTo(back string) page.Handler {
 	}
 }
 
-// changed goes back to a list after a change of a record: it was made, or the
-// provider has no such record any more. Anything else is the caller's.
-func changed(w http.ResponseWriter, r *http.Request, err error, back, done, gone string) (answered bool) {
-	switch {
-	case err == nil:
-		page.Redirect(w, r, page.WithDone(back, done))
-	case errors.Is(err, sms.ErrGone):
-		page.Redirect(w, r, page.WithDone(back, gone))
-	default:
-		return false
-	}
-	return true
-}
-
 // among finds a record of a list by the id in the address.
 func among[T any](r *http.Request, list []T, idOf func(T) int64) (found T, err error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 
 	"smsdesk/internal/sms"
@@ -10,10 +9,6 @@ import (
 )
 
 func senderID(s sms.SenderID) int64 { return s.ID }
-
-func (s *records) senderList(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showSenders(w, r, v, nil)
-}
 
 // showSenders shows the sender IDs as they were last read, with what is wrong
 // with a new one.
@@ -37,13 +32,7 @@ func (s *records) showSenders(w http.ResponseWriter, r *http.Request, v *page.Vi
 
 func (s *records) senderCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	_, err := s.desk.CreateSenderID(r.Context(), v.User, v.Account.ID, r.PostForm.Get("text"), r.PostForm.Get("purpose"))
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showSenders(w, r, v, bad)
-	}
-	if changed(w, r, err, views.SendersPath, "sendermade", "sendergone") {
-		return nil
-	}
-	return err
+	return page.Form(s.showSenders).Changed(w, r, v, err, views.SendersPath, "sendermade", "sendergone")
 }
 
 // sender is the page of the sender ID in the address.
@@ -69,10 +58,6 @@ func (s *records) sender(r *http.Request, v *page.Visit, bad sms.Invalid) (p vie
 
 func senderCrumbs() views.Link { return views.Link{Text: "Sender IDs", Href: views.SendersPath} }
 
-func (s *records) senderForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showSenderForm(w, r, v, nil)
-}
-
 func (s *records) showSenderForm(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.sender(r, v, bad)
 	if err != nil {
@@ -89,17 +74,7 @@ func (s *records) senderSave(w http.ResponseWriter, r *http.Request, v *page.Vis
 	id := page.PathID(r)
 	_, err := s.desk.UpdatePurpose(r.Context(), v.User, v.Account.ID, id, r.PostForm.Get("seen"),
 		r.PostForm.Get("purpose"))
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showSenderForm(w, r, v, bad)
-	}
-	if changed(w, r, err, views.SendersPath, "sendersaved", "sendergone") {
-		return nil
-	}
-	return err
-}
-
-func (s *records) senderDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showSenderDelete(w, r, v, nil)
+	return page.Form(s.showSenderForm).Changed(w, r, v, err, views.SendersPath, "sendersaved", "sendergone")
 }
 
 func (s *records) showSenderDelete(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
@@ -114,23 +89,11 @@ func (s *records) showSenderDelete(w http.ResponseWriter, r *http.Request, v *pa
 func (s *records) senderDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
 	_, err := s.desk.DeleteSenderID(r.Context(), v.User, v.Account.ID, id)
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showSenderDelete(w, r, v, bad)
-	}
-	if changed(w, r, err, views.SendersPath, "senderdeleted", "sendergone") {
-		return nil
-	}
-	return err
+	return page.Form(s.showSenderDelete).Changed(w, r, v, err, views.SendersPath, "senderdeleted", "sendergone")
 }
 
 func (s *records) senderDefault(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
 	err := s.desk.ChooseDefaultSender(r.Context(), v.User, v.Account.ID, id)
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showSenders(w, r, v, bad)
-	}
-	if err != nil {
-		return err
-	}
-	return page.Redirect(w, r, page.WithDone(views.SendersPath, "senderdefault"))
+	return page.Form(s.showSenders).Changed(w, r, v, err, views.SendersPath, "senderdefault", "sendergone")
 }

@@ -78,10 +78,6 @@ func (s *records) templateShow(w http.ResponseWriter, r *http.Request, v *page.V
 		s.templateCrumbs(p)[:1]...), p))
 }
 
-func (s *records) templateForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showTemplateForm(w, r, v, nil)
-}
-
 // showTemplateForm shows the form, or shows it again with what was typed.
 func (s *records) showTemplateForm(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
 	p, err := s.template(r, v, bad)
@@ -108,17 +104,7 @@ func (s *records) templateSave(w http.ResponseWriter, r *http.Request, v *page.V
 			sms.Invalid{"marks": "This changes the template's placeholders. Tick the box to confirm"})
 	}
 	_, err := s.desk.UpdateTemplate(r.Context(), v.User, v.Account.ID, seen, f.Get("name"), f.Get("text"))
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showTemplateForm(w, r, v, bad)
-	}
-	if changed(w, r, err, views.TemplatesPath, "templatesaved", "templategone") {
-		return nil
-	}
-	return err
-}
-
-func (s *records) templateDeleteForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showTemplateDelete(w, r, v, nil)
+	return page.Form(s.showTemplateForm).Changed(w, r, v, err, views.TemplatesPath, "templatesaved", "templategone")
 }
 
 func (s *records) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
@@ -133,13 +119,7 @@ func (s *records) showTemplateDelete(w http.ResponseWriter, r *http.Request, v *
 func (s *records) templateDelete(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
 	_, err := s.desk.DeleteTemplate(r.Context(), v.User, v.Account.ID, id)
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showTemplateDelete(w, r, v, bad)
-	}
-	if changed(w, r, err, views.TemplatesPath, "templatedeleted", "templategone") {
-		return nil
-	}
-	return err
+	return page.Form(s.showTemplateDelete).Changed(w, r, v, err, views.TemplatesPath, "templatedeleted", "templategone")
 }
 
 // draft is the page of the draft in the address; a new one has no id there.
@@ -150,10 +130,6 @@ func (s *records) draft(r *http.Request, v *page.Visit, bad sms.Invalid) (p view
 	id := page.PathID(r)
 	p.Draft, err = s.store.TemplateDraft(r.Context(), v.Account.ID, id)
 	return p, err
-}
-
-func (s *records) draftForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	return s.showDraft(w, r, v, nil)
 }
 
 func (s *records) showDraft(w http.ResponseWriter, r *http.Request, v *page.Visit, bad sms.Invalid) error {
@@ -219,11 +195,5 @@ func (s *records) draftBack(w http.ResponseWriter, r *http.Request, _ *page.Visi
 func (s *records) draftCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
 	_, err := s.desk.CreateTemplate(r.Context(), v.User, v.Account.ID, id)
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showDraft(w, r, v, bad)
-	}
-	if changed(w, r, err, views.TemplatesPath, "templatemade", "templategone") {
-		return nil
-	}
-	return err
+	return page.Form(s.showDraft).Changed(w, r, v, err, views.TemplatesPath, "templatemade", "templategone")
 }

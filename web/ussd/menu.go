@@ -261,13 +261,7 @@ func (s *menus) showPublish(w http.ResponseWriter, r *http.Request, v *page.Visi
 func (s *menus) Publish(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
 	_, err := s.desk.PublishMenu(r.Context(), v.User, id, page.Number(r.PostForm.Get("revision")))
-	if bad, ok := errors.AsType[sms.Invalid](err); ok {
-		return s.showPublish(w, r, v, bad)
-	}
-	if err != nil {
-		return err
-	}
-	return page.Redirect(w, r, page.WithDone(views.MenuPath(id), "published"))
+	return page.Form(s.showPublish).Done(w, r, v, err, page.WithDone(views.MenuPath(id), "published"))
 }
 
 func (s *menus) Versions(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
