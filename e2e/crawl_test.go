@@ -16,6 +16,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"smsdesk/internal/sms"
+	"smsdesk/internal/wording"
 	"smsdesk/storage"
 )
 
@@ -27,6 +28,7 @@ type crawler struct {
 	client *http.Client
 	seen   map[string]bool
 	kinds  map[string]int
+	banned *wording.Checker
 	todo   []string
 	forms  int
 	pages  int
@@ -34,7 +36,8 @@ type crawler struct {
 
 // TestEveryLinkAndButtonLeadsSomewhere crawls the desk once per role. A link
 // that is shown must open, a form that is shown must be taken or answered with
-// what is wrong; nothing is shown that the role may not do.
+// what is wrong; nothing is shown that the role may not do, and no page says a word
+// that smsdesk does not use.
 func TestEveryLinkAndButtonLeadsSomewhere(t *testing.T) {
 	beside(t)
 	o := openOffice(t)
@@ -172,7 +175,7 @@ func newCrawler(t *testing.T, base string, role sms.Role) *crawler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &crawler{t: t, role: role, base: u, seen: map[string]bool{}, kinds: map[string]int{},
+	c := &crawler{t: t, role: role, base: u, seen: map[string]bool{}, kinds: map[string]int{}, banned: wording.NewChecker(),
 		client: &http.Client{Jar: jar, Timeout: patience,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if resp := c.post("/signin", url.Values{"email": {string(role) + "@example.com"},
@@ -298,6 +301,9 @@ func (c *crawler) visit(path string) {
 		c.t.Errorf("%s is shown to a %s but answers %s", path, c.role, resp.Status)
 		return
 	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+		c.saysOneWord(path, doc)
+	}
 	doc.Find("a[href]").Each(func(_ int, a *goquery.Selection) {
 		href, _ := a.Attr("href")
 		if id, inside := strings.CutPrefix(href, "#"); inside {
@@ -309,6 +315,22 @@ func (c *crawler) visit(path string) {
 		c.want(href)
 	})
 	doc.Find("form").Each(func(_ int, f *goquery.Selection) { c.press(path, f) })
+}
+
+// saysOneWord holds a page against the words that no page says.
+func (c *crawler) saysOneWord(path string, doc *goquery.Document) {
+	c.t.Helper()
+	page, err := doc.Html()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	texts, err := wording.Visible(strings.NewReader(page))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, f := range c.banned.Check(texts...) {
+		c.t.Errorf("%s says %s", path, f)
+	}
 }
 
 func (c *crawler) want(href string) {
