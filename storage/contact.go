@@ -86,11 +86,7 @@ func (db contactStore) contactsByID(ctx context.Context, ids []int64) ([]query.C
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
-	list, err := readContacts(db.reader.QueryContext(ctx, contactsIn(len(ids)), args...))
+	list, err := readContacts(db.reader.QueryContext(ctx, contactsIn(len(ids)), anys(ids)...))
 	at := make(map[int64]int, len(ids))
 	for i, id := range ids {
 		at[id] = i

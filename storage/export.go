@@ -214,14 +214,10 @@ func (db listStore) EachReport(ctx context.Context, campaign int64) iter.Seq2[sm
 const reportsOf = 500
 
 func (db listStore) reportsOf(ctx context.Context, messages []int64) ([]sms.StoredReport, error) {
-	args := make([]any, len(messages))
-	for i, id := range messages {
-		args[i] = id
-	}
 	rows, err := db.reader.QueryContext(ctx,
 		`select id, account_id, inbox_id, received_at, last_at, times, provider_id, mobile, status, error_code, submit_date,
   done_date, short_message, raw, message_id, effect
-  from delivery_report where message_id > 0 and message_id in (`+places(1, len(messages))+`)`, args...)
+  from delivery_report where message_id > 0 and message_id in (`+places(1, len(messages))+`)`, anys(messages)...)
 	var inbox int64
 	list, err := records(rows, err, func(r *sms.StoredReport) []any {
 		return []any{&r.ID, &r.AccountID, &inbox, &r.ReceivedAt, &r.LastAt, &r.Times, &r.ProviderID, &r.Mobile,

@@ -67,11 +67,7 @@ func (db callStore) repeated(ctx context.Context, ids []int64) ([]sms.FailingNum
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
-	rows, err := db.reader.QueryContext(ctx, messageNumbers(len(ids)), args...)
+	rows, err := db.reader.QueryContext(ctx, messageNumbers(len(ids)), anys(ids)...)
 	by := map[string]sms.FailingNumber{}
 	if err := forEachRow(rows, err, func(scan func(...any) error) error {
 		var m sms.Message

@@ -71,7 +71,7 @@ func bareLicence(b *testing.B, f *fixture) func(int) error {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = l.Close() })
-	q := log.NewQueue(l.Append)
+	q := newQueue(l.Append)
 	line := make([]byte, 300)
 	line[299] = '\n'
 	return func(i int) error {

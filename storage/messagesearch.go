@@ -394,13 +394,9 @@ func (db campaignStore) foundMessages(ctx context.Context, ids []int64) ([]sms.F
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	args := make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
 	rows, err := db.reader.QueryContext(ctx, "select m.*, "+campaignShows+" from (select "+messageColumns+
 		" from message where id in ("+places(1, len(ids))+`)) m
-  join campaign c on c.id = m.campaign_id and c.state <> 'hidden'`, args...)
+  join campaign c on c.id = m.campaign_id and c.state <> 'hidden'`, anys(ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("read messages: %w", err)
 	}

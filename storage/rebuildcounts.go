@@ -109,6 +109,15 @@ func records[T any](rows *sql.Rows, err error, fields func(*T) []any) (list []T,
 }
 
 // onlyColumn reads all rows of a question for one column.
+// anys are values as a statement takes them.
+func anys[T any](list []T) []any {
+	args := make([]any, len(list))
+	for i, v := range list {
+		args[i] = v
+	}
+	return args
+}
+
 func onlyColumn[T any](rows *sql.Rows, err error) ([]T, error) {
 	return records(rows, err, func(v *T) []any { return []any{v} })
 }

@@ -50,7 +50,7 @@ func benchExport(ctx context.Context, e env) ([]line, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, memory("download of a million rows as "+format+", memory", f["peak"]))
+		lines = append(lines, memory("download of a million rows as "+format+", memory", f["peak"], 100))
 	}
 	return lines, nil
 }

@@ -228,7 +228,7 @@ func benchServing(ctx context.Context, e env, path string) ([]line, error) {
 		{name: "import: from the press to the campaign, in a running smsdesk", figure: rate(importRows, whole),
 			against: "of them the check alone " + rate(importRows, checked),
 			ratio:   checked.Seconds() / whole.Seconds()},
-		memory("import: memory of the running smsdesk", peak),
+		memory("import: memory of the running smsdesk", peak, 150),
 		latency("import: reports answered meanwhile", busy.reports, idle.reports, reportBar),
 		latency("import: pages answered meanwhile", busy.pages, idle.pages, pageBar),
 	}, err

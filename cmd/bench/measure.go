@@ -143,15 +143,12 @@ func turns(ctx context.Context, do ...func() error) ([]time.Duration, error) {
 	return best, nil
 }
 
-const (
-	mib       = 1 << 20
-	memoryBar = 100 * mib
-)
+const mib = 1 << 20
 
-// memory is the line of a peak against the bar of 100 MiB.
-func memory(name string, peak float64) line {
-	return line{name: name, figure: fmt.Sprintf("%.0f MiB at the peak", peak/mib), against: "of 100 MiB",
-		ratio: peak / memoryBar, bar: 1, most: true}
+// memory is the line of a peak against a bar in MiB.
+func memory(name string, peak, bar float64) line {
+	return line{name: name, figure: fmt.Sprintf("%.0f MiB at the peak", peak/mib), against: fmt.Sprintf("of %.0f MiB", bar),
+		ratio: peak / mib / bar, bar: 1, most: true}
 }
 
 func rate(n int, took time.Duration) string {

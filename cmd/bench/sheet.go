@@ -114,7 +114,7 @@ func benchCSV(ctx context.Context, e env) ([]line, error) {
 		})
 	return []line{
 		{name: "CSV of a million rows", figure: ours, against: "encoding/csv alone " + theirs, ratio: ratio, bar: 0.5},
-		memory("CSV of a million rows, memory", peak),
+		memory("CSV of a million rows, memory", peak, 100),
 	}, err
 }
 
@@ -147,7 +147,7 @@ func benchXLSX(ctx context.Context, e env) ([]line, error) {
 	})
 	return []line{
 		{name: "XLSX of 200,000 rows", figure: ours, against: "unzip and encoding/xml tokens alone " + theirs, ratio: ratio, bar: 1},
-		memory("XLSX of 200,000 rows, memory", peak),
+		memory("XLSX of 200,000 rows, memory", peak, 100),
 	}, err
 }
 

@@ -231,19 +231,25 @@ func (d *Campaigns) StartCampaign(ctx context.Context, by sms.User, id int64, o 
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
 		return c.Start(by, o.Version, o.Again, d.now())
 	})
-	if errors.Is(err, sms.ErrConflict) {
-		if c, err = d.store.Campaign(ctx, id); err != nil {
-			return c, err
-		}
-		return alreadyStarted(c, by)
-	}
 	if err != nil {
-		return c, err
+		return d.notStarted(ctx, by, c, err)
 	}
 	d.audit(ctx, by, "campaign.start", feed.Campaign(id),
 		fmt.Sprintf("%d messages, %d parts", started.Recipients, started.Parts))
 	d.feed.Publish(feed.Campaign(id), feed.Campaigns(started.AccountID))
 	return started, nil
+}
+
+// notStarted is what a start that failed gives back: after a conflict the campaign
+// as it is, where the same person has started it before.
+func (d *Campaigns) notStarted(ctx context.Context, by sms.User, c sms.Campaign, err error) (sms.Campaign, error) {
+	if !errors.Is(err, sms.ErrConflict) {
+		return c, err
+	}
+	if c, err = d.store.Campaign(ctx, c.ID); err != nil {
+		return c, err
+	}
+	return alreadyStarted(c, by)
 }
 
 func alreadyStarted(c sms.Campaign, by sms.User) (sms.Campaign, error) {

@@ -14,15 +14,7 @@ import (
 // group finds a group of an account as it was last read.
 func (d *Records) group(ctx context.Context, account, id int64) (sms.Group, error) {
 	list, err := d.store.Groups(ctx, account)
-	for _, g := range list {
-		if g.ID == id {
-			return g, nil
-		}
-	}
-	if err == nil {
-		err = fmt.Errorf("group %d: %w", id, sms.ErrNotFound)
-	}
-	return sms.Group{}, err
+	return recordOf("group", id, list, err, func(x sms.Group) int64 { return x.ID })
 }
 
 func (d *Records) groupNamed(ctx context.Context, account int64, name string) (bool, error) {

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -41,14 +40,8 @@ func (d *Campaigns) HandOverCampaign(ctx context.Context, by sms.User, id int64,
 	started, err := d.store.UpdateCampaign(ctx, id, d.ms(), func(c *sms.Campaign) error {
 		return c.HandOverAt(at, by, o.Version, o.Again, d.now())
 	})
-	if errors.Is(err, sms.ErrConflict) {
-		if c, err = d.store.Campaign(ctx, id); err != nil {
-			return c, err
-		}
-		return alreadyStarted(c, by)
-	}
 	if err != nil {
-		return c, err
+		return d.notStarted(ctx, by, c, err)
 	}
 	d.audit(ctx, by, "campaign.hand_over", feed.Campaign(id),
 		fmt.Sprintf("%d messages, %d parts, for %s", started.Recipients, started.Parts,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"smsdesk/internal/feed"
@@ -267,4 +268,16 @@ func (d *Records) BalanceXML(ctx context.Context, by sms.User,
 		return err
 	})
 	return list, raw, err
+}
+
+// recordOf finds a record by its id in a list that was read with err.
+func recordOf[T any](what string, id int64, list []T, err error, idOf func(T) int64) (found T, _ error) {
+	i := slices.IndexFunc(list, func(x T) bool { return idOf(x) == id })
+	switch {
+	case err != nil:
+		return found, err
+	case i < 0:
+		return found, fmt.Errorf("%s %d: %w", what, id, sms.ErrNotFound)
+	}
+	return list[i], nil
 }

@@ -60,15 +60,7 @@ func (d *Records) lookUpSenders(ctx context.Context, account int64) error {
 // senderID finds a sender ID of an account as it was last read.
 func (d *Records) senderID(ctx context.Context, account, id int64) (sms.SenderID, error) {
 	list, err := d.store.SenderIDs(ctx, account)
-	for _, s := range list {
-		if s.ID == id {
-			return s, nil
-		}
-	}
-	if err == nil {
-		err = fmt.Errorf("sender ID %d: %w", id, sms.ErrNotFound)
-	}
-	return sms.SenderID{}, err
+	return recordOf("sender ID", id, list, err, func(x sms.SenderID) int64 { return x.ID })
 }
 
 // maxPurpose is the most characters of a purpose; the service's own limit is

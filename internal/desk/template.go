@@ -96,15 +96,7 @@ const maxTemplate = 2000
 // template finds a template of an account as it was last read.
 func (d *Records) template(ctx context.Context, account, id int64) (sms.Template, error) {
 	list, err := d.store.Templates(ctx, account)
-	for _, t := range list {
-		if t.ID == id {
-			return t, nil
-		}
-	}
-	if err == nil {
-		err = fmt.Errorf("template %d: %w", id, sms.ErrNotFound)
-	}
-	return sms.Template{}, err
+	return recordOf("template", id, list, err, func(x sms.Template) int64 { return x.ID })
 }
 
 // UpdateTemplate changes name and text of a template at the service (§4.5).

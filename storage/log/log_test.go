@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -302,47 +301,4 @@ func TestLinesTellWhereTheyAre(t *testing.T) {
 			rt.Fatalf("read to %d of %d", next, len(whole))
 		}
 	})
-}
-
-func TestAQueueKeepsTheOrderAndSharesSyncs(t *testing.T) {
-	var written []byte
-	var mu sync.Mutex
-	writes := 0
-	hold := make(chan struct{})
-	q := NewQueue(func(lines []byte) error {
-		<-hold
-		mu.Lock()
-		defer mu.Unlock()
-		written = append(written, lines...)
-		if writes++; writes == 2 {
-			return errFault
-		}
-		return nil
-	})
-	var want []byte
-	var all sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range 8 {
-		line := fmt.Appendf(nil, "%d\n", i)
-		want = append(want, line...)
-		ticket := q.Put(line)
-		all.Go(func() { errs[i] = ticket.Wait() })
-		if i == 3 {
-			// The first four are written before the others come.
-			for range 1 {
-				hold <- struct{}{}
-			}
-			all.Wait()
-		}
-	}
-	close(hold)
-	all.Wait()
-	if !bytes.Equal(written, want) || writes != 2 {
-		t.Errorf("%q in %d writes", written, writes)
-	}
-	for i, err := range errs {
-		if failed := i > 3; errors.Is(err, errFault) != failed {
-			t.Errorf("line %d: %v", i, err)
-		}
-	}
 }
