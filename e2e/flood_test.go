@@ -14,6 +14,7 @@ import (
 // TestSlowCallersHoldNobodyUp: connections that send their request a
 // letter at a time are closed by the receiver, and reports are taken meanwhile.
 func TestSlowCallersHoldNobodyUp(t *testing.T) {
+	waits(t)
 	r := newReceiving(t, 20)
 	const slow = 1000
 	began := time.Now()

@@ -19,6 +19,7 @@ const (
 // two processes over real HTTP. However often it dies, every message ends in
 // one honest state and the service never executed one twice.
 func TestKillLoop(t *testing.T) {
+	beside(t)
 	caught, wrong, summary := killLoop(t, "", kills)
 	t.Log(summary)
 	if caught*2 < kills {

@@ -107,6 +107,7 @@ func (p *tab) finishes() {
 
 // TestACleanListInFourClicks: 1,200 rows, four pages, four clicks (ux 3.5).
 func TestACleanListInFourClicks(t *testing.T) {
+	beside(t)
 	o := openOffice(t)
 	p := newTab(t, newBrowser(t), o.base)
 	p.firstRun(o)

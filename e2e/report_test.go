@@ -303,6 +303,7 @@ func (p *pair) answeredAt(m sms.Message) int64 {
 // holds the inbox, the spool takes over, and when that fails too the provider
 // is told the truth.
 func TestReportsWhileTheInboxIsLocked(t *testing.T) {
+	waits(t)
 	r := newReceiving(t, 12)
 	inbox, err := sql.Open("sqlite", "file:"+filepath.Join(r.data, "inbox.db"))
 	r.must(err)

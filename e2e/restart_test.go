@@ -44,6 +44,7 @@ const (
 // TestARestartLosesNoReport: while a service manager keeps the sockets,
 // reports that come during restarts wait, and every one is answered and kept.
 func TestARestartLosesNoReport(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 10)
 	var pages *os.File
 	p.listen, pages = listenFile(t)

@@ -13,6 +13,7 @@ import (
 // TestAcknowledgedReportsAfterARestore: 600 reports are acknowledged, then the
 // desk dies, its inbox is gone and its database is one from before they came.
 func TestAcknowledgedReportsAfterARestore(t *testing.T) {
+	beside(t)
 	const messages = 600
 	p := newPair(t, binary(t, ""), 100, "--faults", "holdReports=true")
 	desk := p.serve()

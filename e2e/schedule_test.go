@@ -113,6 +113,7 @@ func due(t *testing.T, db *storage.DB, address string, at time.Time) {
 // TestKilledWhileScheduled: what becomes due while the desk is down is sent
 // once after it comes back, unless it is too late for that.
 func TestKilledWhileScheduled(t *testing.T) {
+	beside(t)
 	p := newPair(t, binary(t, ""), 10)
 	server := p.serve()
 	numbers := numbersFrom(1, 25)

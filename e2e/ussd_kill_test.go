@@ -44,6 +44,7 @@ func handset(addr, number, network, input string) (h heard, err error) {
 // A session that was under way ends politely, an answer that a caller was
 // thanked for is kept, and no session stays open for ever.
 func TestKillInTheMiddleOfSessions(t *testing.T) {
+	beside(t)
 	o := newPair(t, binary(t, ""), 10)
 	ctx := context.Background()
 	survey := ussd.Examples()[2]
