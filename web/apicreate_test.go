@@ -123,7 +123,7 @@ func TestCreateFromJSON(t *testing.T) {
 			[]string{"1 2348030000101 Dear Ada", "2 2348030000102 For you: ##name##", "3 2348030000103 Dear Eve"}, "Mixed", ""},
 		"the number in a field": {`{"account":"Clinic","senderId":"CLINIC","name":"Cell","text":"Hello","phoneColumn":"Cell phone","rows":[{"fields":{"cell_phone":"08030000101"}},{"phone":"x","fields":{"cell_phone":"08030000102"}}]}`,
 			[]string{"1 2348030000101 Hello", "2 2348030000102 Hello"}, "Cell", "Hello"},
-		"what is not known, and null": {`{"account":"Clinic","senderId":"CLINIC","name":null,"text":"Hello","state":"finished","cost":{"a":[1]},"rows":[{"phone":"08030000101","id":7,"state":"accepted","text":null,"fields":null}],"skipBad":null,"scheduleAt":null}`,
+		"null": {`{"account":"Clinic","senderId":"CLINIC","name":null,"text":"Hello","rows":[{"phone":"08030000101","text":null,"fields":null}],"skipBad":null,"scheduleAt":null,"flash":null,"group":null,"duplicates":null,"scheduleWithProvider":null}`,
 			[]string{"1 2348030000101 Hello"}, "Hello", "Hello"},
 	} {
 		got := m.create(c.body).is(http.StatusCreated)
@@ -185,7 +185,7 @@ func TestCreateRefusesWhatIsWrong(t *testing.T) {
 		}
 	}
 	for name, body := range map[string]string{"nothing": "", "half": `{"account":"Clinic","rows":[{"phone":"0803`,
-		"no JSON": "hello", "two": with("x", "1") + "{}", "a comma": `{"account":"Clinic",}`} {
+		"no JSON": "hello", "two": with("name", `"June"`) + "{}", "a comma": `{"account":"Clinic",}`} {
 		if p := m.create(body).problem(http.StatusBadRequest); !strings.Contains(p.Detail, "JSON") {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -193,7 +193,7 @@ func TestCreateRefusesWhatIsWrong(t *testing.T) {
 	m.create(`[]`).problem(http.StatusUnprocessableEntity)
 	m.create("a=b", "Content-Type", "application/x-www-form-urlencoded").problem(http.StatusUnsupportedMediaType)
 	for _, key := range []string{"", "with space", "ünder", strings.Repeat("k", 256)} {
-		p := m.create(with("x", "1"), "Idempotency-Key", key).problem(http.StatusBadRequest)
+		p := m.create(with("name", `"June"`), "Idempotency-Key", key).problem(http.StatusBadRequest)
 		if len(p.Errors) != 1 || p.Errors[0].Field != "Idempotency-Key" {
 			t.Errorf("key %.20q: %+v", key, p)
 		}
@@ -204,7 +204,7 @@ func TestCreateRefusesWhatIsWrong(t *testing.T) {
 	if lists, err := s.db.Lists(t.Context(), 1, m.token.User.ID, 10); err != nil || len(lists) > 0 {
 		t.Errorf("lists are left over: %v %v", lists, err)
 	}
-	s.machine(s.hire("v@example.com", sms.Viewer)).create(with("x", "1")).problem(http.StatusForbidden)
+	s.machine(s.hire("v@example.com", sms.Viewer)).create(with("name", `"June"`)).problem(http.StatusForbidden)
 }
 
 func TestABadRowMakesNothing(t *testing.T) {
@@ -243,7 +243,7 @@ func TestCreateFromAFile(t *testing.T) {
 	s, m := factory(t)
 	f := form[api.Campaign](m.upload("bills.csv",
 		"Name,Mobile No,Amount\nAda,0803 000 0101,\"1,500\"\nObi,08030000102,20\n",
-		"account", "Clinic", "senderId", "CLINIC", "text", "Dear ##name##, ##AMOUNT##", "send", "false", "skipBad", "", "unknown", "x").is(http.StatusCreated))
+		"account", "Clinic", "senderId", "CLINIC", "text", "Dear ##name##, ##AMOUNT##", "send", "false", "skipBad", "", "flash", "").is(http.StatusCreated))
 	if got := s.texts(f.ID); strings.Join(got, "|") != "2 2348030000101 Dear Ada, 1,500|3 2348030000102 Dear Obi, 20" ||
 		f.Name != "bills" || f.State != "draft" {
 		t.Errorf("%q %+v", got, f)

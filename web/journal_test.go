@@ -198,7 +198,7 @@ func TestAProgramIsToldThatSomeMayGetItTwice(t *testing.T) {
 	m.post(send(old), `{"mayRepeat":true}`).is(200)
 	on := api.Path + "/campaigns/" + strconv.FormatInt(running.ID, 10) + "/continue"
 	told(m.post(on, ""))
-	told(m.post(on, "mayRepeat"))
+	m.post(on, "mayRepeat").problem(400)
 	m.post(on, `{"mayRepeat":true}`).is(200)
 	told(s.machine(s.hire("other@example.com", sms.Sender)).create(order("Another program", `,"send":true`)))
 }

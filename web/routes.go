@@ -367,6 +367,7 @@ func (s *Web) programTable() []page.Route {
 		of("GET", "/campaigns/{id}", sms.Viewer, false, s.api.PublishImport),
 		of("GET", "/campaigns/{id}/messages", sms.Viewer, false, s.api.ListMessages),
 		of("POST", "/campaigns/{id}/send", sms.Sender, false, s.api.Send),
+		of("POST", "/campaigns/{id}/test", sms.Sender, false, s.api.Test),
 		of("POST", "/campaigns/{id}/stop", sms.Sender, false, s.api.Stop),
 		of("POST", "/campaigns/{id}/continue", sms.Sender, false, s.api.Continue),
 		of("POST", "/campaigns/{id}/cancel", sms.Sender, false, s.api.Cancel),

@@ -1,12 +1,16 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
+	"strconv"
 	"time"
 
 	"smsdesk/internal/desk"
@@ -59,6 +63,9 @@ type Campaign struct {
 	State      string   `json:"state"`
 	Reason     string   `json:"reason"` // why smsdesk paused it, or who cancelled it
 	Test       bool     `json:"test"`
+	Flash      bool     `json:"flash"`
+	Group      string   `json:"group"`                // the provider's group that it goes to, "" for none
+	HandedOver bool     `json:"scheduleWithProvider"` // the provider keeps it until scheduleAt
 	Rows       int64    `json:"rows"`
 	Parts      int64    `json:"parts"`
 	Counts     Counts   `json:"counts"`
@@ -84,7 +91,7 @@ type CampaignPage struct {
 func campaignForm(c sms.CampaignCount, a sms.Account) Campaign {
 	x, n, d := c.Campaign, c.States, c.Delivery
 	f := Campaign{ID: x.ID, Name: x.Name, Account: a.Name, SenderID: x.SenderID, Text: x.Text, State: string(x.State),
-		Reason: x.Pause, Test: x.Test,
+		Reason: x.Pause, Test: x.Test, Flash: x.Flash, Group: x.GroupName, HandedOver: x.HandOver,
 		Rows: total(n), Parts: x.Parts, CreatedAt: moment(x.CreatedAt), CreatedBy: x.CreatedName,
 		ScheduleAt: moment(x.SendAt), StartedAt: moment(x.StartedAt),
 		StartedBy: x.StartedName, FinishedAt: moment(x.FinishedAt), ApprovedAt: moment(x.Approval.ApprovedAt),
@@ -214,26 +221,67 @@ func (s *API) stateProblem(ctx context.Context, id int64) error {
 // Send starts a draft, or schedules it where it was made with a time. Asking
 // again gives the campaign as it is, as long as it is on its way.
 func (s *API) Send(w http.ResponseWriter, r *http.Request, p apiCaller) error {
-	mayRepeat := saysMayRepeat(r)
-	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
-		_, err := s.startFor(ctx, p, c, a, mayRepeat)
+	var said sendOrder
+	return s.keyedOrder(w, r, p, &said, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
+		if said.WithProvider && c.SendAt == 0 {
+			return wrongField(http.StatusUnprocessableEntity, "scheduleWithProvider",
+				"The campaign has no time. Create it with scheduleAt")
+		}
+		_, err := s.startFor(ctx, p, c, a, said)
 		return err
 	})
 }
 
-// saysMayRepeat reads the one thing that the body of an order may say; anything
-// else in it, and a body that is no JSON, says nothing.
-func saysMayRepeat(r *http.Request) bool {
-	var said struct {
-		MayRepeat bool `json:"mayRepeat"`
+// sendOrder is what the body of an order to send may say.
+type sendOrder struct {
+	MayRepeat    bool `json:"mayRepeat"`
+	WithProvider bool `json:"scheduleWithProvider"`
+}
+
+// keyedOrder is programOrder for what sends: it reads the body, in which nothing
+// unknown may stand, and does once what was asked for under one Idempotency-Key.
+func (s *API) keyedOrder(w http.ResponseWriter, r *http.Request, p apiCaller, said any,
+	order func(context.Context, sms.Campaign, sms.Account) error) error {
+	key, err := idempotencyKey(r)
+	if err != nil {
+		return err
 	}
-	return json.NewDecoder(r.Body).Decode(&said) == nil && said.MayRepeat
+	body, err := readBody(r, said)
+	if err != nil {
+		return err
+	}
+	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
+		_, err := s.once(ctx, p, key, requestSum(r, body), func(string) (int64, error) { return c.ID, order(ctx, c, a) })
+		return err
+	})
+}
+
+// requestSum tells one order about a thing from others.
+func requestSum(r *http.Request, body []byte) [32]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%s %s %s", r.Method, r.URL.Path, body))
+}
+
+// readBody reads a small order into a struct; no body, and an empty one, says
+// nothing. A field that the struct does not have is refused by its name.
+func readBody(r *http.Request, into any) (body []byte, err error) {
+	if body, err = io.ReadAll(r.Body); err != nil || len(bytes.TrimSpace(body)) == 0 {
+		return body, err
+	}
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.DisallowUnknownFields()
+	if err := in.Decode(into); err != nil {
+		return body, jsonFault(err, "")
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return body, notJSON("unexpected data after the object")
+	}
+	return body, nil
 }
 
 // startFor gives the order to send. What asks a person is not asked; where the
 // account wants a second person's yes, that is asked for.
 func (s *API) startFor(ctx context.Context, p apiCaller, c sms.Campaign, a sms.Account,
-	mayRepeat bool) (sms.Campaign, error) {
+	said sendOrder) (sms.Campaign, error) {
 	if c.Waits() && c.Approval.AskedBy == p.user.ID {
 		return c, nil
 	}
@@ -243,22 +291,73 @@ func (s *API) startFor(ctx context.Context, p apiCaller, c sms.Campaign, a sms.A
 		}
 		return c, nil
 	}
-	o := desk.StartOrder{Version: c.Version, Again: true, FromToken: true, MayRepeat: mayRepeat, Token: p.token.ID}
+	o := desk.StartOrder{Version: c.Version, Again: true, FromToken: true, MayRepeat: said.MayRepeat, Token: p.token.ID}
 	needed, err := s.desk.NeedsApproval(ctx, c)
 	if err != nil {
 		return c, err
 	}
 	if needed {
-		ask := desk.Ask{StartOrder: o}
+		ask := desk.Ask{StartOrder: o, HandOver: said.WithProvider}
 		if c.SendAt > 0 {
 			ask.At = scheduleFor(c.SendAt, a)
 		}
 		return s.desk.AskApproval(ctx, p.user, c.ID, ask)
 	}
+	if said.WithProvider {
+		return s.desk.HandOverCampaign(ctx, p.user, c.ID, scheduleFor(c.SendAt, a), o)
+	}
 	if c.SendAt > 0 {
 		return s.desk.ScheduleCampaign(ctx, p.user, c.ID, scheduleFor(c.SendAt, a), o)
 	}
 	return s.desk.StartCampaign(ctx, p.user, c.ID, o)
+}
+
+// testOrder asks for one message of a campaign on a phone of the person's own.
+type testOrder struct {
+	Phone   string `json:"phone"`
+	Message int64  `json:"message"`
+}
+
+// Test sends the text of one message of a campaign to one number, as a campaign
+// of its own.
+func (s *API) Test(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+	key, err := idempotencyKey(r)
+	if err != nil {
+		return err
+	}
+	var said testOrder
+	body, err := readBody(r, &said)
+	if err != nil {
+		return err
+	}
+	c, a, err := s.programCampaign(r)
+	if err != nil {
+		return err
+	}
+	made, err := s.once(r.Context(), p, key, requestSum(r, body), func(token string) (int64, error) {
+		if said.Message == 0 {
+			list, _, err := s.store.Messages(r.Context(), sms.MessageFilter{CampaignID: c.Campaign.ID,
+				States: []sms.State{sms.Draft}, Limit: 1})
+			if err != nil {
+				return 0, err
+			}
+			if len(list) == 0 {
+				return 0, s.stateProblem(r.Context(), c.Campaign.ID)
+			}
+			said.Message = list[0].ID
+		}
+		test, err := s.desk.SendTest(r.Context(), p.user, c.Campaign.ID,
+			desk.TestOrder{MessageID: said.Message, Number: said.Phone, Token: token})
+		return test.ID, err
+	})
+	if err != nil {
+		return err
+	}
+	if c, a, err = s.countCampaign(r.Context(), made); err != nil {
+		return err
+	}
+	w.Header().Set("Location", Path+"/campaigns/"+strconv.FormatInt(made, 10))
+	return writeJSON(w, http.StatusCreated, campaignForm(c, a))
 }
 
 // Stop keeps back what has not left.
@@ -275,8 +374,10 @@ func (s *API) Stop(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 // Continue lets a campaign go on, and its account where smsdesk paused that;
 // for the account a stronger role is needed.
 func (s *API) Continue(w http.ResponseWriter, r *http.Request, p apiCaller) error {
-	mayRepeat := saysMayRepeat(r)
-	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
+	var said struct {
+		MayRepeat bool `json:"mayRepeat"`
+	}
+	return s.keyedOrder(w, r, p, &said, func(ctx context.Context, c sms.Campaign, a sms.Account) error {
 		if c.State != sms.CampaignRunning && !c.MayContinue() {
 			return fmt.Errorf("continue campaign %d: %w", c.ID, sms.ErrConflict)
 		}
@@ -288,7 +389,7 @@ func (s *API) Continue(w http.ResponseWriter, r *http.Request, p apiCaller) erro
 		if c.State == sms.CampaignRunning {
 			return nil
 		}
-		_, err := s.desk.ContinueCampaign(ctx, p.user, c.ID, desk.ContinueOrder{MayRepeat: mayRepeat, Token: p.token.ID})
+		_, err := s.desk.ContinueCampaign(ctx, p.user, c.ID, desk.ContinueOrder{MayRepeat: said.MayRepeat, Token: p.token.ID})
 		return err
 	})
 }

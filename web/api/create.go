@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,6 +87,9 @@ func (s *API) Create(w http.ResponseWriter, r *http.Request, p apiCaller) error 
 		return err
 	}
 	answer := createdCampaign{Campaign: campaignForm(c, a)}
+	if answer.LeftOut, err = s.leftOut(ctx, c.Campaign.ListID); err != nil {
+		return err
+	}
 	if got.rows == nil {
 		if answer.Warnings, err = s.warnings(ctx, p, c.Campaign.ListID); err != nil {
 			return err
@@ -99,6 +103,28 @@ func (s *API) Create(w http.ResponseWriter, r *http.Request, p apiCaller) error 
 type createdCampaign struct {
 	Campaign
 	Warnings []string `json:"warnings,omitempty"` // what of the file is not in it
+	LeftOut  *leftOut `json:"leftOut,omitempty"`  // nil where every row is in it
+}
+
+// leftOut counts the rows that are not in a campaign, by why.
+type leftOut struct {
+	Duplicates int64 `json:"duplicates"` // same number and text as an earlier row
+	Blocked    int64 `json:"blocked"`
+	Limit      int64 `json:"limit"` // the recipient got as many messages as the account allows
+	Bad        int64 `json:"bad"`
+}
+
+func (s *API) leftOut(ctx context.Context, list int64) (*leftOut, error) {
+	l, err := s.store.ListByID(ctx, list)
+	if errors.Is(err, sms.ErrNotFound) {
+		return nil, nil
+	}
+	k := l.Tally.Kinds
+	out := leftOut{Duplicates: k[sms.RowRepeat], Blocked: k[sms.RowBlocked], Limit: k[sms.RowOften], Bad: l.Tally.Bad()}
+	if err != nil || out == (leftOut{}) {
+		return nil, err
+	}
+	return &out, nil
 }
 
 // warnings are those about the file that a campaign was made of. A file that is
@@ -200,16 +226,29 @@ func (c *createRequest) finish(to *tempFile) error {
 // createOnce makes the campaign, or finds it where the same was asked for
 // before under the same key.
 func (s *API) createOnce(ctx context.Context, p apiCaller, c createRequest) (int64, error) {
-	if c.key == "" {
-		return s.create(ctx, p, c, desk.NewToken())
+	return s.once(ctx, p, c.key, c.sum, func(token string) (int64, error) {
+		if c.order.Group != "" {
+			return s.createForGroup(ctx, p, c.order, token)
+		}
+		return s.create(ctx, p, c, token)
+	})
+}
+
+// once gives an order and returns the campaign that came of it, or finds that
+// where the same was asked for before under the same key. The token is the same
+// for the same key, and new without one.
+func (s *API) once(ctx context.Context, p apiCaller, key string, sum [32]byte,
+	order func(token string) (campaign int64, err error)) (int64, error) {
+	if key == "" {
+		return order(desk.NewToken())
 	}
-	name := strconv.FormatInt(p.token.ID, 10) + " " + c.key
+	name := strconv.FormatInt(p.token.ID, 10) + " " + key
 	free, err := s.keys.lock(ctx, name, keyWait)
 	if err != nil {
 		return 0, err
 	}
 	defer free()
-	first, err := s.desk.OpenRequest(ctx, p.user, sms.TokenRequest{TokenID: p.token.ID, Key: c.key, Request: c.sum})
+	first, err := s.desk.OpenRequest(ctx, p.user, sms.TokenRequest{TokenID: p.token.ID, Key: key, Request: sum})
 	switch {
 	case errors.Is(err, sms.ErrConflict):
 		bad := newProblem(http.StatusUnprocessableEntity,
@@ -221,7 +260,7 @@ func (s *API) createOnce(ctx context.Context, p apiCaller, c createRequest) (int
 	case first.CampaignID > 0:
 		return first.CampaignID, nil
 	}
-	id, err := s.create(ctx, p, c, listToken(name))
+	id, err := order(listToken(name))
 	if first.CampaignID = id; err == nil || refusal(err) {
 		err = errors.Join(err, s.desk.EndRequest(ctx, p.user, first))
 	}
@@ -237,22 +276,56 @@ func listToken(name string) string {
 // refusal says that the program is at fault and nothing was made.
 func refusal(err error) bool { return apiProblem(err).Status < http.StatusInternalServerError }
 
-// create takes the list through all its steps. Each of them may have been done
-// before by a request that was cut off.
-func (s *API) create(ctx context.Context, p apiCaller, c createRequest, token string) (int64, error) {
-	account, err := s.accountFor(ctx, c.order.Account)
+// createForGroup makes a campaign to a group of the provider, whose numbers are
+// not known here.
+func (s *API) createForGroup(ctx context.Context, p apiCaller, o campaignOrder, token string) (int64, error) {
+	account, text, err := s.orderText(ctx, p, o)
 	if err != nil {
 		return 0, err
 	}
-	if c.order.ScheduleAt > 0 {
-		if sentence := scheduleFor(c.order.ScheduleAt, account).Check(s.now()); sentence != "" {
-			return 0, wrongField(http.StatusUnprocessableEntity, "scheduleAt", sentence)
-		}
-	}
-	if err := s.mayRepeatMade(ctx, p, account, c.order); err != nil {
+	groups, err := s.store.Groups(ctx, account.ID)
+	if err != nil {
 		return 0, err
 	}
-	text, err := s.commonText(ctx, p, account, c.order)
+	groups = slices.DeleteFunc(groups, func(g sms.Group) bool { return g.Name != o.Group })
+	switch len(groups) {
+	case 0:
+		return 0, wrongField(http.StatusUnprocessableEntity, "group", "No group with this name")
+	case 1:
+	default:
+		return 0, wrongField(http.StatusUnprocessableEntity, "group", "Several groups have this name. Rename them first")
+	}
+	made, err := s.desk.CreateCampaign(ctx, p.user, desk.Order{AccountID: account.ID, Name: o.Name, SenderID: o.SenderID,
+		GroupID: strconv.FormatInt(groups[0].ID, 10), GroupName: o.Group, Text: text, Template: o.Template, Flash: o.Flash,
+		Token: token})
+	if err != nil {
+		return 0, err
+	}
+	return made.ID, s.startMade(ctx, p, account, o, made.ID)
+}
+
+// orderText finds the account and the text of an order, and refuses one that
+// could not be sent as it asks.
+func (s *API) orderText(ctx context.Context, p apiCaller, o campaignOrder) (a sms.Account, text string, err error) {
+	if a, err = s.accountFor(ctx, o.Account); err != nil {
+		return a, "", err
+	}
+	if o.ScheduleAt > 0 {
+		if sentence := scheduleFor(o.ScheduleAt, a).Check(s.now()); sentence != "" {
+			return a, "", wrongField(http.StatusUnprocessableEntity, "scheduleAt", sentence)
+		}
+	}
+	if err = s.mayRepeatMade(ctx, p, a, o); err != nil {
+		return a, "", err
+	}
+	text, err = s.commonText(ctx, p, a, o)
+	return a, text, err
+}
+
+// create takes the list through all its steps. Each of them may have been done
+// before by a request that was cut off.
+func (s *API) create(ctx context.Context, p apiCaller, c createRequest, token string) (int64, error) {
+	account, text, err := s.orderText(ctx, p, c.order)
 	if err != nil {
 		return 0, err
 	}
@@ -397,7 +470,7 @@ func (s *API) check(ctx context.Context, p apiCaller, a sms.Account, c createReq
 func (s *API) listOrder(ctx context.Context, p apiCaller, a sms.Account, c createRequest, l sms.List,
 	text string) (sms.ListOrder, error) {
 	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1,
-		Message: -1, Fields: map[string]int{}}
+		Message: -1, Flash: c.order.Flash, Fields: map[string]int{}}
 	if c.rows != nil {
 		c.rows.columns(&o)
 		if o.Name == "" {
@@ -450,13 +523,16 @@ func (s *API) decide(ctx context.Context, p apiCaller, c createRequest, l sms.Li
 	if bad := l.Tally.Bad(); bad > 0 && !c.order.SkipBad || l.Tally.Good == 0 {
 		return s.badRows(ctx, l, bad)
 	}
+	if n := l.Tally.Kinds[sms.RowRepeat]; n > 0 && c.order.Duplicates == "refuse" {
+		return s.badRows(ctx, l, n, sms.RowRepeat)
+	}
 	_, err := s.lists.MakeCampaign(ctx, p.user, l.UID, l.Version, lists.MakeOrder{LeaveOut: true, Again: true})
 	return err
 }
 
-// badRows names the rows that cannot be sent.
-func (s *API) badRows(ctx context.Context, l sms.List, bad int64) error {
-	notes, _, err := s.store.ListNotes(ctx, l.UID, sms.RowFilter{Limit: badRowsMost})
+// badRows names the rows of these kinds, without any those that cannot be sent.
+func (s *API) badRows(ctx context.Context, l sms.List, bad int64, kinds ...sms.RowKind) error {
+	notes, _, err := s.store.ListNotes(ctx, l.UID, sms.RowFilter{Kinds: kinds, Limit: badRowsMost})
 	if err != nil {
 		return err
 	}
@@ -488,7 +564,7 @@ func (s *API) startMade(ctx context.Context, p apiCaller, a sms.Account, o campa
 		}
 	}
 	if o.Send {
-		_, err = s.startFor(ctx, p, c, a, o.MayRepeat)
+		_, err = s.startFor(ctx, p, c, a, sendOrder{MayRepeat: o.MayRepeat, WithProvider: o.WithProvider})
 	}
 	return err
 }

@@ -38,7 +38,10 @@ func readFormOrder(r *http.Request, to *tempFile, most int64) (formOrder, error)
 			if !found {
 				return o, wrongField(http.StatusUnprocessableEntity, "file", "file must be a file")
 			}
-			return o, nil
+			if o.Group != "" {
+				return o, wrongField(http.StatusUnprocessableEntity, "group", "Give either a file or group, not both")
+			}
+			return o, o.check()
 		}
 		if err != nil {
 			return o, formFault(err)
@@ -102,10 +105,9 @@ func (o *formOrder) field(part *multipart.Part) error {
 		*to = yes
 		return nil
 	})
-	if known || err != nil {
-		return err
+	if !known && err == nil {
+		err = unknownField(name)
 	}
-	_, err = io.Copy(io.Discard, part)
 	return err
 }
 

@@ -7,7 +7,11 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"smsdesk/internal/sms"
 )
 
 const (
@@ -29,15 +33,24 @@ type campaignOrder struct {
 	ScheduleAt  int64 // ms, 0: none
 	SkipBad     bool
 	Send        bool
+	// What follows was not always there. A request that says nothing of it has the
+	// sum that it had, so that it is still known by its Idempotency-Key.
+	Flash bool   `json:",omitempty"`
+	Group string `json:",omitempty"` // name of a group at the provider, instead of a list
+	// WithProvider lets the provider keep the campaign until ScheduleAt.
+	WithProvider bool `json:",omitempty"`
+	// Duplicates is what to do with rows that say the same to the same number:
+	// "" or leaveOut, or refuse.
+	Duplicates string `json:",omitempty"`
 	// MayRepeat changes nothing of what is made: the same request with it is the same.
 	MayRepeat bool `json:"-"`
 }
 
 // set takes one field by its name in a request. known is false for a name that
-// says nothing to us: such are ignored.
+// says nothing to us: such are refused, because what they ask for is not done.
 func (o *campaignOrder) set(name string, text func(*string) error, yes func(*bool) error) (known bool, err error) {
 	texts := map[string]*string{"account": &o.Account, "senderId": &o.SenderID, "name": &o.Name, "text": &o.Text,
-		"template": &o.Template, "phoneColumn": &o.PhoneColumn}
+		"template": &o.Template, "phoneColumn": &o.PhoneColumn, "group": &o.Group, "duplicates": &o.Duplicates}
 	switch name {
 	case "skipBad":
 		return true, yes(&o.SkipBad)
@@ -45,6 +58,10 @@ func (o *campaignOrder) set(name string, text func(*string) error, yes func(*boo
 		return true, yes(&o.Send)
 	case "mayRepeat":
 		return true, yes(&o.MayRepeat)
+	case "flash":
+		return true, yes(&o.Flash)
+	case "scheduleWithProvider":
+		return true, yes(&o.WithProvider)
 	case "scheduleAt":
 		var raw string
 		if err := text(&raw); err != nil || raw == "" {
@@ -64,6 +81,47 @@ func (o *campaignOrder) set(name string, text func(*string) error, yes func(*boo
 	return true, text(texts[name])
 }
 
+// check says what of the fields does not go together, and which text would not
+// be sent as it is written.
+func (o *campaignOrder) check() error {
+	bad := sms.Invalid{}
+	if sentence := changedText(o.Text); sentence != "" {
+		bad["text"] = sentence
+	}
+	if o.Duplicates != "" && o.Duplicates != "leaveOut" && o.Duplicates != "refuse" {
+		bad["duplicates"] = "Must be leaveOut or refuse"
+	}
+	if o.WithProvider && (o.ScheduleAt == 0 || !o.Send) {
+		bad["scheduleWithProvider"] = "Needs scheduleAt and send"
+	}
+	if len(bad) > 0 {
+		return wrongFields(http.StatusUnprocessableEntity, bad)
+	}
+	return nil
+}
+
+// changedText says why a text would reach people in another way than it was
+// given, or "".
+func changedText(text string) string {
+	switch {
+	case strings.ContainsRune(text, utf8.RuneError):
+		return "Has a character that could not be read (U+FFFD). Send the text as UTF-8"
+	case strings.Contains(text, "\r"):
+		return "Has a carriage return, which is not sent. Write line breaks as \\n alone"
+	case strings.ContainsRune(text, 0):
+		return "Has the character U+0000, which cannot be sent"
+	case strings.TrimSpace(text) != text:
+		return "Begins or ends with a space or a line break, which is not sent. Remove it"
+	}
+	return ""
+}
+
+// unknownField refuses a field of which we know nothing.
+func unknownField(name string) error {
+	return wrongField(http.StatusUnprocessableEntity, shortened(name),
+		"Unknown field. Nothing was done. "+Path+"/openapi.yaml lists the fields")
+}
+
 // jsonOrder reads an order in JSON value by value. rows takes each row as it
 // comes.
 type jsonOrder struct {
@@ -78,14 +136,21 @@ func readJSONOrder(body io.Reader, rows *rowWriter) (campaignOrder, error) {
 	m := &meter{r: body, until: valueMost}
 	j := &jsonOrder{meter: m, in: json.NewDecoder(m), rows: rows}
 	j.in.UseNumber()
+	j.in.DisallowUnknownFields()
 	err := j.object()
 	if err == nil {
 		if _, more := j.in.Token(); more != io.EOF {
 			err = notJSON("unexpected data after the object")
 		}
 	}
-	if err == nil && rows.rows == 0 {
+	switch {
+	case err != nil:
+	case j.order.Group != "" && rows.rows > 0:
+		err = wrongField(http.StatusUnprocessableEntity, "group", "Give either rows or group, not both")
+	case j.order.Group == "" && rows.rows == 0:
 		err = wrongField(http.StatusUnprocessableEntity, "rows", "rows must have at least one row")
+	default:
+		err = j.order.check()
 	}
 	return j.order, jsonFault(err, "")
 }
@@ -131,11 +196,10 @@ func (j *jsonOrder) member() error {
 		}
 		return err
 	})
-	if known || err != nil {
-		return err
+	if !known && err == nil {
+		err = unknownField(name)
 	}
-	var ignored json.RawMessage
-	return jsonFault(j.in.Decode(&ignored), name)
+	return err
 }
 
 func (j *jsonOrder) list() error {
@@ -192,6 +256,9 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// unknownPrefix begins what encoding/json says of a field that a struct does not have.
+const unknownPrefix = "json: unknown field "
+
 func notJSON(why string) *Problem {
 	return newProblem(http.StatusBadRequest, "The body cannot be read as JSON: "+why)
 }
@@ -212,6 +279,12 @@ func jsonFault(err error, name string) error {
 		return notJSON(fmt.Sprintf("%v, near byte %d", syntax, syntax.Offset))
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return notJSON("unexpected end")
+	case strings.HasPrefix(err.Error(), unknownPrefix):
+		if name != "" {
+			name += "."
+		}
+		field, _ := strconv.Unquote(strings.TrimPrefix(err.Error(), unknownPrefix))
+		return unknownField(name + field)
 	case errors.Is(err, errValueTooLarge):
 		if name == "" {
 			name = "body"

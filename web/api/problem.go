@@ -90,7 +90,8 @@ func apiField(name string) string {
 		return "fields." + mark
 	}
 	if known := map[string]string{"sender_id": "senderId", "numbers": "rows", "time": "scheduleAt", "which": "scheduleAt",
-		"phone": "phoneColumn", "message": "text", "may_repeat": "mayRepeat"}[name]; known != "" {
+		"phone": "phoneColumn", "message": "text", "may_repeat": "mayRepeat",
+		"test_number": "phone"}[name]; known != "" {
 		return known
 	}
 	return name

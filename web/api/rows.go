@@ -63,6 +63,10 @@ func (w *rowWriter) add(r apiRow) error {
 		cells[columnPhone] = *r.Phone
 	}
 	if r.Text != nil {
+		// A blank text is none, like one that is not there.
+		if sentence := changedText(*r.Text); sentence != "" && strings.TrimSpace(*r.Text) != "" {
+			return wrongField(422, fmt.Sprintf("rows[%d].text", w.rows-1), sentence)
+		}
 		cells[columnText] = *r.Text
 		w.own = w.own || strings.TrimSpace(*r.Text) != ""
 	}
@@ -71,6 +75,9 @@ func (w *rowWriter) add(r apiRow) error {
 		if !ok {
 			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, shortened(name)),
 				"Must be a string, a number, true or false")
+		}
+		if sentence := changedText(strings.TrimSpace(value)); sentence != "" {
+			return wrongField(422, fmt.Sprintf("rows[%d].fields.%s", w.rows-1, shortened(name)), sentence)
 		}
 		column, err := w.column(name)
 		if err != nil {
