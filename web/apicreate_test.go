@@ -210,7 +210,7 @@ func TestCreateRefusesWhatIsWrong(t *testing.T) {
 func TestABadRowMakesNothing(t *testing.T) {
 	s, m := factory(t)
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Dear ##name##","skipBad":%t,"rows":[{"phone":"08030000101","fields":{"name":"Ada"}},{"phone":"0803","fields":{"name":"Bo"}},{},{"phone":"08030000104"},
-		{"phone":"08030000101","fields":{"name":"Ada"}},{"phone":"08030000106","text":"` + strings.Repeat("long\\n", 20_000) +
+		{"phone":"08030000101","fields":{"name":"Ada"}},{"phone":"08030000106","text":"` + strings.Repeat("long\\n", 20_000) + "end" +
 		`"},{"phone":"08030000107","fields":{"name":"Zoe"}}]}`
 	p := m.create(fmt.Sprintf(body, false)).problem(http.StatusUnprocessableEntity)
 	var rows []int64
