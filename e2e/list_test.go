@@ -59,7 +59,7 @@ func TestARefusedFileKeepsThePage(t *testing.T) {
 	p.open("/new")
 	p.fill("Message", "Half a thought")
 	p.choose(writeFile(t, "scan.csv", "%PDF-1.7 and so on"))
-	p.sees("The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF")
+	p.sees("The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is a PDF")
 	if text, err := p.Locator("#text").InputValue(); err != nil || text != "Half a thought" {
 		t.Errorf("the message is %q, %v", text, err)
 	}

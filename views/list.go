@@ -32,7 +32,7 @@ func (p UploadForm) action() string {
 
 func (p UploadForm) field() Field {
 	f := Field{Name: "file", Label: p.Label, Error: p.Error,
-		Hint: "CSV, TSV, TXT or XLSX, up to " + megabytes(p.Most) + " and 1,000,000 rows. One row per recipient."}
+		Hint: "CSV, TSV, TXT, XLSX or ODS, up to " + megabytes(p.Most) + " and 1,000,000 rows. One row per recipient."}
 	if f.Label == "" {
 		f.Label = "Drop a file here, or choose one"
 	}
@@ -43,7 +43,8 @@ func megabytes(bytes int64) string { return Number(int(bytes>>20)) + "MB" }
 
 // listTypes are what a file picker offers first; what a file is, its content
 // says.
-const listTypes = ".csv,.tsv,.txt,.xlsx,text/csv,text/tab-separated-values,text/plain,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+const listTypes = ".csv,.tsv,.txt,.xlsx,.ods,text/csv,text/tab-separated-values,text/plain," +
+	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,application/vnd.oasis.opendocument.spreadsheet"
 
 // UploadPage is the page on which a file is chosen.
 type UploadPage struct {
@@ -360,8 +361,13 @@ func delimiterWords(d string) string {
 	return d
 }
 
-func (p ListMessagePage) text() bool { return p.List.Reading.Kind != "XLSX" }
-func (p ListMessagePage) csv() bool  { return p.List.Reading.Kind == "CSV" }
+func (p ListMessagePage) text() bool { return !p.workbook() }
+
+// workbook says that the file may have several sheets and hidden rows.
+func (p ListMessagePage) workbook() bool {
+	return p.List.Reading.Kind == "XLSX" || p.List.Reading.Kind == "ODS"
+}
+func (p ListMessagePage) csv() bool { return p.List.Reading.Kind == "CSV" }
 
 // noNames is the value that says that the first row is data.
 const noNames = "-1"
@@ -394,7 +400,7 @@ func (p ListMessagePage) sheetOptions() []Option {
 func (p ListMessagePage) reading() []KeyValue {
 	r := p.List.Reading
 	kind := map[string]string{"CSV": "Text with columns (CSV)", "pairs": "Pairs of phone^message",
-		"XLSX": "Excel workbook (XLSX)"}[r.Kind]
+		"XLSX": "Excel workbook (XLSX)", "ODS": "OpenDocument spreadsheet (ODS)"}[r.Kind]
 	terms := []KeyValue{{Name: "File", Text: kind}}
 	if p.text() {
 		terms = append(terms, KeyValue{Name: "Encoding", Text: r.Encoding})
@@ -412,7 +418,7 @@ func (p ListMessagePage) reading() []KeyValue {
 		}
 		terms = append(terms, KeyValue{Name: "Column names", Text: names})
 	}
-	if r.Kind == "XLSX" {
+	if p.workbook() {
 		hidden := "Left out"
 		if r.Hidden {
 			hidden = "Included"

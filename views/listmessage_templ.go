@@ -912,7 +912,7 @@ func listReading(p ListMessagePage) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if p.List.Reading.Kind == "XLSX" {
+		if p.workbook() {
 			templ_7745c5c3_Err = Checkbox(CheckboxProps{Field: Field{Name: "hidden", Label: "Include hidden rows"}, Checked: p.List.Reading.Hidden}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

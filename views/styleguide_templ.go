@@ -1291,7 +1291,7 @@ func guideList() templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = FileDrop(UploadForm{Token: "x", Account: "1", Most: 256 << 20, Error: "The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF"}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = FileDrop(UploadForm{Token: "x", Account: "1", Most: 256 << 20, Error: "The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is a PDF"}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

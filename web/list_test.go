@@ -162,7 +162,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	b := s.as(s.boss)
 	for name, tc := range map[string]struct{ file, content, sentence string }{
 		"nothing chosen": {"", "", "Select a file to upload"},
-		"wrong type":     {"list.csv", "%PDF-1.7\n1 0 obj", "The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF"},
+		"wrong type":     {"list.csv", "%PDF-1.7\n1 0 obj", "The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is a PDF"},
 		"empty":          {"list.csv", "", "The selected file is empty"},
 		"no rows":        {"list.csv", "phone,name\n", "The selected file has column names but no rows. Add at least one row"},
 	} {

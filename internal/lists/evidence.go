@@ -81,6 +81,8 @@ func (o *uploadedList) archived() string {
 		return ""
 	case o.list.Reading.Kind == string(sheet.XLSX):
 		return "original/list.xlsx"
+	case o.list.Reading.Kind == string(sheet.ODS):
+		return "original/list.ods"
 	}
 	return "original/list.csv"
 }

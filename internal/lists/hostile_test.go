@@ -117,11 +117,11 @@ func TestHostileFiles(t *testing.T) {
 		"only blanks": {lists.UploadOrder{}, strings.NewReader(" \r\n\r\n"), "The selected file is empty"},
 		"only names":  {lists.UploadOrder{}, strings.NewReader("phone,name\r\n"), "The selected file has column names but no rows. Add at least one row"},
 		"PDF named .csv": {lists.UploadOrder{FileName: "a.csv"}, strings.NewReader("%PDF-1.7\n%âãÏÓ\n1 0 obj\n"),
-			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a PDF"},
+			"The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is a PDF"},
 		"picture": {lists.UploadOrder{}, strings.NewReader("\x89PNG\r\n\x1a\n"),
-			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a picture"},
+			"The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is a picture"},
 		"old Excel": {lists.UploadOrder{}, strings.NewReader(ole),
-			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is an old Excel file (XLS). Open it in Excel, choose " +
+			"The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is an old Excel file (XLS). Open it in Excel, choose " +
 				"Save As, choose Excel Workbook (.xlsx), and upload that file"},
 		"encrypted book": {lists.UploadOrder{}, strings.NewReader(ole + wide("EncryptedPackage")),
 			"The selected file is password protected. Remove the password and upload it again"},
@@ -130,7 +130,7 @@ func TestHostileFiles(t *testing.T) {
 		"zip slip": {lists.UploadOrder{}, strings.NewReader(archive(t, "../../../etc/passwd", 10)), unreadable},
 		"other archive": {lists.UploadOrder{},
 			strings.NewReader(strings.ReplaceAll(archive(t, "list.csv", 10), "xl/", "xx/")),
-			"The selected file must be a CSV, TSV, TXT or XLSX. Yours is a ZIP archive. Unzip it and upload the file inside"},
+			"The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is a ZIP archive. Unzip it and upload the file inside"},
 		"damaged book": {lists.UploadOrder{}, strings.NewReader("PK\x03\x04" + strings.Repeat("x", 4000)), unreadable},
 		"10,000 columns": {lists.UploadOrder{},
 			strings.NewReader(strings.Repeat("phone,", 9999) + "x\n" + strings.Repeat("1,", 9999) + "2\n"),

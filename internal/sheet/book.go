@@ -27,6 +27,7 @@ type book struct {
 	parts   map[string]*zip.File // by path in small letters
 	tabs    []Tab
 	paths   []string // of the tabs
+	tables  []int    // of the tabs of an OpenDocument spreadsheet: which of its tables each is
 	texts   string   // path of the shared strings; "" without
 	formats *formats
 	tempDir string
@@ -39,19 +40,27 @@ func (r *Reader) openBook(size int64) error {
 	if err != nil {
 		return damage(err)
 	}
-	r.profile.Kind, r.profile.Sheets = XLSX, b.tabs
+	if r.profile.Kind, r.profile.Sheets = XLSX, b.tabs; b.tables != nil {
+		r.profile.Kind = ODS
+	}
 	o.Encoding, o.Delimiter = "", 0
 	at := b.choose(o.Sheet)
 	if at < 0 {
 		return sms.Invalid{"sheet": fmt.Sprintf("The file has no sheet called %q. Choose another", o.Sheet)}
 	}
 	o.Sheet = b.tabs[at].Name
-	s, err := openWorksheet(b, at, false)
-	if err != nil {
+	if r.source, err = b.openSheet(at); err != nil {
+		r.source = nil
 		return damage(err)
 	}
-	r.source = s
 	return nil
+}
+
+func (b *book) openSheet(i int) (source, error) {
+	if b.tables != nil {
+		return openODSSheet(b, i)
+	}
+	return openWorksheet(b, i, false)
 }
 
 // choose is the place of the sheet with a name, or -1. Without a name it is the
@@ -66,7 +75,11 @@ func (b *book) choose(name string) int {
 			continue
 		}
 		if !t.Hidden && most < 2 {
-			if n := countRows(b, i, 2); n < 0 || n > most {
+			n := min(t.Rows, 2)
+			if b.tables == nil {
+				n = countRows(b, i, 2)
+			}
+			if n < 0 || n > most {
 				// What is damaged is chosen too, so that staff hear of it.
 				best, most = i, n
 				if n < 0 {
@@ -104,6 +117,12 @@ func openBook(file *boundedReader, size int64, o Options) (*book, error) {
 		if b.parts[name] == nil {
 			b.parts[name] = f
 		}
+	}
+	if b.isODS() {
+		if err := checkContainer(z.File); err != nil {
+			return nil, err
+		}
+		return b, b.readODS()
 	}
 	main, err := b.mainPart()
 	if err != nil {

@@ -39,7 +39,7 @@ func read(data string, o Options) (list, error) {
 			return l, r.Close()
 		}
 		if err != nil {
-			if _, again := r.Next(); again != err {
+			if _, again := r.Next(); fmt.Sprint(again) != fmt.Sprint(err) {
 				return l, fmt.Errorf("after %w comes %w", err, again)
 			}
 			return l, err

@@ -1,5 +1,5 @@
 // Package sheet turns an uploaded list into rows: CSV and its relatives,
-// phone^message pairs and XLSX. What a file is, its content says, not its
+// phone^message pairs, XLSX and ODS. What a file is, its content says, not its
 // name. Rows are read one after another, in memory that does not grow with
 // the file, and a row that cannot be read is a row with a problem, not the end
 // of the file. The same package guesses which column is which, and writes
@@ -39,6 +39,7 @@ const (
 	CSV   Kind = "CSV"   // records with a delimiter: comma, tab, semicolon or bar
 	Pairs Kind = "pairs" // phone^message, one on a line or parted by "~" (§4.4)
 	XLSX  Kind = "XLSX"
+	ODS   Kind = "ODS"
 )
 
 // NoHeader in Options.HeaderRow says that the first row is data.
@@ -199,7 +200,7 @@ func refuse(format string, args ...any) error {
 }
 
 func refuseType(what, instead string) error {
-	sentence := "The selected file must be a CSV, TSV, TXT or XLSX. Yours is " + what
+	sentence := "The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is " + what
 	if instead != "" {
 		sentence += ". " + instead
 	}

@@ -153,8 +153,6 @@ func refuseContainer(names map[string]bool, mimetype string) error {
 	}
 	saveAs := "Open it, choose Save As, choose Excel Workbook (.xlsx), and upload that file"
 	switch {
-	case strings.HasPrefix(mimetype, "application/vnd.oasis.opendocument.spreadsheet"):
-		return refuseType("an OpenDocument spreadsheet (ODS)", saveAs)
 	case strings.HasPrefix(mimetype, "application/vnd.oasis.opendocument"):
 		return refuseType("an OpenDocument file", "")
 	case has("xl/workbook.bin"):

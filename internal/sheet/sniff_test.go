@@ -18,7 +18,7 @@ const (
 	saysPassword = "The selected file is password protected. Remove the password and upload it again"
 	saysEmpty    = "The selected file is empty"
 	saysNoRows   = "The selected file has column names but no rows. Add at least one row"
-	saysType     = "The selected file must be a CSV, TSV, TXT or XLSX. Yours is "
+	saysType     = "The selected file must be a CSV, TSV, TXT, XLSX or ODS. Yours is "
 	saysSave     = ". Open it in Excel, choose Save As, choose Excel Workbook (.xlsx), and upload that file"
 	saysExport   = ". Open it, choose Save As, choose Excel Workbook (.xlsx), and upload that file"
 )
@@ -84,8 +84,7 @@ func TestRefusals(t *testing.T) {
 		{"old Word", ole("WordDocument"), saysType + "an old Word document (DOC)"},
 		{"a locked book", ole("EncryptedPackage"), saysPassword},
 		{"a book that the library locked", lockedBook(t), saysPassword},
-		{"ODS renamed .csv", zipOf(t, "mimetype=application/vnd.oasis.opendocument.spreadsheet", "content.xml"), saysType +
-			"an OpenDocument spreadsheet (ODS)" + saysExport},
+		{"an OpenDocument text", zipOf(t, "mimetype=application/vnd.oasis.opendocument.text", "content.xml"), saysType + "an OpenDocument file"},
 		{"XLSB", zipOf(t, "[Content_Types].xml", "xl/workbook.bin"), saysType + "an Excel binary workbook (XLSB)" + saysExport},
 		{"Word", zipOf(t, "[Content_Types].xml", "word/document.xml"), saysType + "a Word document"},
 		{"Numbers", zipOf(t, "Index/Document.iwa", "Metadata/Properties.plist"), saysType +

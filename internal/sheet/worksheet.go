@@ -266,12 +266,18 @@ func (s *worksheet) fill(rec *record) {
 	if s.blind || rec.columns == 0 {
 		return
 	}
+	fillCells(rec, s.text, s.places, s.long)
+}
+
+// fillCells makes the cells of a row whose values stand in text; long says that
+// some did not fit there.
+func fillCells(rec *record, values []byte, places []place, long bool) {
 	rec.Cells = make([]string, min(rec.columns, MaxColumns))
-	text := string(s.text)
-	for _, p := range s.places {
+	text := string(values)
+	for _, p := range places {
 		rec.Cells[p.column] = text[p.from:p.to]
 	}
-	if rec.Problem = problemOf(s.text, rec.columns, UTF8); s.long {
+	if rec.Problem = problemOf(values, rec.columns, UTF8); long {
 		rec.Problem = problemLong
 	}
 	if rec.Problem != "" {

@@ -59,7 +59,7 @@ type List struct {
 
 // ListReading is how a file is read: what was found out, or chosen instead.
 type ListReading struct {
-	Kind      string // "CSV", "pairs" or "XLSX"
+	Kind      string // "CSV", "pairs", "XLSX" or "ODS"
 	Encoding  string
 	Delimiter string // one character
 	HeaderRow int    // number of the row with the column names, -1: the first row is data
