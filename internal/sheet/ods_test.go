@@ -47,6 +47,11 @@ func odsText(c string) string {
 	return `<table:table-cell office:value-type="string"><text:p>` + c + `</text:p></table:table-cell>`
 }
 
+// odsTimes is a cell that stands in so many columns.
+func odsTimes(n int, text string) string {
+	return fmt.Sprintf(`<table:table-cell table:number-columns-repeated="%d" office:value-type="string"><text:p>%s</text:p></table:table-cell>`, n, text)
+}
+
 const odsTail = `<table:table-row table:number-rows-repeated="1048500"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>`
 
 func TestODS(t *testing.T) {
@@ -114,18 +119,19 @@ func TestHostileODS(t *testing.T) {
 	}
 	wide := strings.Repeat("x", 200)
 	for name, c := range map[string]struct{ rows, want string }{
-		"more rows than a sheet has":      {row(`table:number-rows-repeated="2000000"`, odsText("a")), unreadable},
-		"more blank rows than that":       {row(`table:number-rows-repeated="99999999999999999999"`, ""), unreadable},
-		"less than one row":               {row(`table:number-rows-repeated="0"`, odsText("a")), unreadable},
-		"more columns than a sheet has":   {row("", `<table:table-cell table:number-columns-repeated="16385"/>`), unreadable},
-		"columns in two steps":            {row("", strings.Repeat(`<table:table-cell table:number-columns-repeated="16384"/>`, 2)), unreadable},
-		"no sheet":                        {"", "The selected file is empty"},
-		"torn":                            {list + `<table:table-row>`, unreadable},
-		"a million rows of one value":     {row(`table:number-rows-repeated="1048570"`, odsText("a")), "The selected file has 1,048,571 rows. The limit is 1,000,000. Split it into two files"},
-		"a thousand columns of one value": {row("", `<table:table-cell table:number-columns-repeated="900" office:value-type="string"><text:p>`+wide+`</text:p></table:table-cell>`), "row 3: " + problemLong},
-		"ten thousand columns of a value": {row("", `<table:table-cell table:number-columns-repeated="9000" office:value-type="string"><text:p>x</text:p></table:table-cell>`), "row 3: " + fmt.Sprintf(problemColumns, "9,000", "1,000")},
+		"more rows than a sheet has":    {row(`table:number-rows-repeated="2000000"`, odsText("a")), unreadable},
+		"more blank rows than that":     {row(`table:number-rows-repeated="99999999999999999999"`, ""), unreadable},
+		"less than one row":             {row(`table:number-rows-repeated="0"`, odsText("a")), unreadable},
+		"more columns than a sheet has": {row("", `<table:table-cell table:number-columns-repeated="16385"/>`), unreadable},
+		"columns in two steps":          {row("", strings.Repeat(`<table:table-cell table:number-columns-repeated="16384"/>`, 2)), unreadable},
+		"no sheet":                      {"", "The selected file is empty"},
+		"torn":                          {list + `<table:table-row>`, unreadable},
+		"a million rows of one value": {row(`table:number-rows-repeated="1048570"`, odsText("a")),
+			"The selected file has 1,048,571 rows. The limit is 1,000,000. Split it into two files"},
+		"a thousand columns of one value": {row("", odsTimes(900, wide)), "row 3: " + problemLong},
+		"ten thousand columns of a value": {row("", odsTimes(9000, "x")), "row 3: " + fmt.Sprintf(problemColumns, "9,000", "1,000")},
 		"a long text":                     {row("", odsText(strings.Repeat("y", 70_000))), "row 3: " + problemLong},
-		"a billion spaces":                {row("", `<table:table-cell office:value-type="string"><text:p>a<text:s text:c="1000000000"/></text:p></table:table-cell>`), "row 3: " + problemLong},
+		"a billion spaces":                {row("", odsText(`a<text:s text:c="1000000000"/>`)), "row 3: " + problemLong},
 	} {
 		got, err := read(odsBook("List:"+c.rows).pack(t), Options{})
 		said := ""
