@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -190,10 +191,8 @@ func standingOf(m sms.Message) string {
 }
 
 func appendNew(list []int64, id int64) []int64 {
-	for _, x := range list {
-		if x == id {
-			return list
-		}
+	if slices.Contains(list, id) {
+		return list
 	}
 	return append(list, id)
 }

@@ -259,9 +259,7 @@ func (c *claimer) skipRemembered(ctx context.Context, campaignID int64, call []c
 	if err != nil {
 		return 0, err
 	}
-	for id, reason := range more {
-		why[id] = reason
-	}
+	maps.Copy(why, more)
 	n, err := c.leaveOut(ctx, campaignID, why)
 	if err != nil || n == 0 {
 		return n, err

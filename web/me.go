@@ -31,10 +31,9 @@ func (s *door) meName(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 }
 
 func (s *door) mePassword(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	var bad sms.Invalid
 	token, err := s.desk.ChangePassword(r.Context(), v.User, r.PostForm.Get("current"), r.PostForm.Get("password"),
 		middleware.GetClientIP(r.Context()), r.UserAgent())
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showMe(w, r, v, bad)
 	}
 	if err != nil {

@@ -75,9 +75,8 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 	page.Merge(bad, err)
 	hours.Zone = p.HoursZone
 	for d, typed := range p.Days {
-		var wrong sms.Invalid
 		own, err := sms.ReadDay(typed.Mode, typed.From, typed.To)
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[sms.Invalid](err); ok {
 			bad[views.DayName(d)] = strings.TrimSpace(wrong["from"] + " " + wrong["to"])
 		}
 		hours.Own[d] = own

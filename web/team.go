@@ -138,9 +138,8 @@ func (s *staff) userSave(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	default:
 		return page.ErrUnreadable
 	}
-	var bad sms.Invalid
 	_, err = s.desk.SaveUser(r.Context(), v.User, u.ID, role, active)
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
 		return s.showPerson(w, r, v, u, bad)
 	}
 	if err != nil {

@@ -149,12 +149,7 @@ type accountTest struct {
 }
 
 // Run asks the provider and prints the proof.
-func (c accountTest) Run(ctx context.Context, e env) error {
-	db, err := e.openExisting(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+func (c accountTest) Run(ctx context.Context, e env, db *storage.DB) error {
 	a, err := named(ctx, db, c.Name)
 	if err != nil {
 		return err

@@ -86,7 +86,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	e := env{storage: storage.Config{Data: c.Data, Database: c.Database}, log: newLog(stderr, c.LogFormat), out: stdout,
 		logs: c.Journal}
-	err = parsed.Run(e)
+	// What a command asks for: an existing desk is opened for those that take a database.
+	var db *storage.DB
+	if err = parsed.BindToProvider(func() (*storage.DB, error) {
+		db, err = e.openExisting(ctx, nil)
+		return db, err
+	}); err == nil {
+		err = parsed.Run(e)
+	}
+	if db != nil {
+		err = errors.Join(err, db.Close())
+	}
 	var bad flagErrors
 	switch {
 	case err == nil:

@@ -7,6 +7,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/storage"
 )
 
 type retentionCommand struct {
@@ -17,12 +18,7 @@ type retentionCommand struct {
 type retentionShow struct{}
 
 // Run prints the months, one line a kind.
-func (retentionShow) Run(ctx context.Context, e env) error {
-	db, err := e.openExisting(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+func (retentionShow) Run(ctx context.Context, e env, db *storage.DB) error {
 	set, err := db.ReadSetting(ctx, sms.SettingRetention)
 	if err != nil {
 		return err

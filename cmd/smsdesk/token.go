@@ -10,6 +10,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
+	"smsdesk/storage"
 )
 
 type tokenCommand struct {
@@ -25,12 +26,7 @@ type tokenAdd struct {
 
 // Run makes a token. Its secret is the last word printed, and is printed only
 // here.
-func (c tokenAdd) Run(ctx context.Context, e env) error {
-	db, err := e.openExisting(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+func (c tokenAdd) Run(ctx context.Context, e env, db *storage.DB) error {
 	owner, _, err := db.UserByEmail(ctx, strings.ToLower(strings.TrimSpace(c.User)))
 	if errors.Is(err, sms.ErrNotFound) {
 		return flagErrors{fmt.Sprintf("--user: no user with the email address %q", c.User)}
@@ -50,12 +46,7 @@ func (c tokenAdd) Run(ctx context.Context, e env) error {
 type tokenList struct{}
 
 // Run lists tokens, without their secrets.
-func (tokenList) Run(ctx context.Context, e env) error {
-	db, err := e.openExisting(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+func (tokenList) Run(ctx context.Context, e env, db *storage.DB) error {
 	tokens, err := db.Tokens(ctx, 0)
 	if err != nil {
 		return err
@@ -81,12 +72,7 @@ type tokenRevoke struct {
 }
 
 // Run ends a token; one that has ended already stays so.
-func (c tokenRevoke) Run(ctx context.Context, e env) error {
-	db, err := e.openExisting(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+func (c tokenRevoke) Run(ctx context.Context, e env, db *storage.DB) error {
 	t, err := e.desk(db).RevokeToken(ctx, desk.Operator(), c.ID)
 	if errors.Is(err, sms.ErrNotFound) {
 		return flagErrors{fmt.Sprintf("--id: no token with ID %d", c.ID)}

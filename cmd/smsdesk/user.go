@@ -56,12 +56,7 @@ func (c userAdd) Run(ctx context.Context, e env) error {
 type userList struct{}
 
 // Run lists people.
-func (userList) Run(ctx context.Context, e env) error {
-	db, err := e.openExisting(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
+func (userList) Run(ctx context.Context, e env, db *storage.DB) error {
 	users, err := db.Users(ctx)
 	if err != nil {
 		return err

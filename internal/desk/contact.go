@@ -220,8 +220,7 @@ func (d *People) SaveAudience(ctx context.Context, by sms.User, o AudienceOrder)
 	bad := sms.Invalid{}
 	if a.Kind != sms.Picked {
 		a.Kind = sms.Filtered
-		var wrong sms.Invalid
-		if errors.As(a.Filter.Check(columns), &wrong) {
+		if wrong, ok := errors.AsType[sms.Invalid](a.Filter.Check(columns)); ok {
 			maps.Copy(bad, wrong)
 		}
 	}

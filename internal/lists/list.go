@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/dustin/go-humanize"
@@ -244,9 +245,7 @@ func (d *Lists) rememberOrder(ctx context.Context, l sms.List) error {
 	}
 	fields := map[string]int{}
 	for _, from := range []map[string]int{known.Fields, o.Fields} {
-		for k, v := range from {
-			fields[k] = v
-		}
+		maps.Copy(fields, from)
 	}
 	for k := range o.Fixed {
 		delete(fields, k)

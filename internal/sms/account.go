@@ -2,6 +2,7 @@ package sms
 
 import (
 	"errors"
+	"maps"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -90,11 +91,8 @@ func (a Account) Check() error {
 	if a.ApproveAbove < 0 || a.ApproveAbove > 1_000_000 {
 		bad["approve_above"] = "Number of recipients must be between 0 and 1,000,000"
 	}
-	var limits Invalid
-	if errors.As(a.Limits.Check(), &limits) {
-		for field, sentence := range limits {
-			bad[field] = sentence
-		}
+	if limits, ok := errors.AsType[Invalid](a.Limits.Check()); ok {
+		maps.Copy(bad, limits)
 	}
 	if !a.Hours.Valid() {
 		bad["hours_from"] = "Enter a start and an end time, for example 08:00 and 20:00"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -152,12 +153,7 @@ func (v *Visit) LiveFrame(title, nav string, topics ...string) views.PageFrame {
 
 // Contains says that s is in the list.
 func Contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, s)
 }
 
 func accountView(a sms.Account) views.Account {
