@@ -63,6 +63,9 @@ func (b *book) openSheet(i int) (source, error) {
 	return openWorksheet(b, i, false)
 }
 
+// numbersSummary is the sheet that Apple Numbers puts in front of an export.
+const numbersSummary = "Export Summary"
+
 // choose is the place of the sheet with a name, or -1. Without a name it is the
 // first visible sheet with more than one row: a cover page is no list.
 func (b *book) choose(name string) int {
@@ -74,7 +77,7 @@ func (b *book) choose(name string) int {
 			}
 			continue
 		}
-		if !t.Hidden && most < 2 {
+		if !t.Hidden && most < 2 && (t.Name != numbersSummary || i+1 == len(b.tabs)) {
 			n := min(t.Rows, 2)
 			if b.tables == nil {
 				n = countRows(b, i, 2)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,6 +59,12 @@ func nameKey(name string) string {
 
 func isPhoneName(name string) bool { return phoneNames[nameKey(name)] }
 
+// tellsPhone tells of a longer name of a phone column, such as "Main Phone".
+func tellsPhone(name string) bool {
+	key := nameKey(name)
+	return len(key) <= 40 && slices.ContainsFunc(phoneWords, func(w string) bool { return strings.Contains(key, w) })
+}
+
 // Guess finds the columns of the phone number and of the message from the
 // names in header, which may be nil, and from the first rows. country
 // (ISO 3166) is where numbers are at home.
@@ -67,10 +74,7 @@ func Guess(header []string, sample []Row, country string) Mapping {
 	var named, like, titled []int
 	for i, c := range columns {
 		key := nameKey(c.name)
-		strong := phoneNames[key]
-		for _, w := range phoneWords {
-			strong = strong || strings.Contains(key, w)
-		}
+		strong := phoneNames[key] || tellsPhone(c.name)
 		switch {
 		case strong && c.filled > 0 && 10*c.phonish >= 3*c.filled:
 			named = append(named, i)
@@ -243,13 +247,18 @@ func analyseColumns(header []string, sample []Row, country string) []column {
 
 // mostlyDigits tells a cell with data from a name: names rarely have many digits.
 func mostlyDigits(cell string) bool {
-	n := 0
+	digits, letters := 0, 0
 	for _, r := range cell {
-		if unicode.IsDigit(r) {
-			if n++; n == 5 {
-				return true
-			}
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsLetter(r):
+			letters++
 		}
+	}
+	// A day in a title has a year and words.
+	if digits >= 5 && digits >= letters {
+		return true
 	}
 	return strings.ContainsAny(cell, "eE") && looksLikePhone(cell)
 }

@@ -186,6 +186,11 @@ func (s *records) quoted(w []byte, n int) record {
 		s.unclosed++
 		line := trimReturns(w[:min(n, len(w))])
 		columns := bytes.Count(line, []byte{s.delimiter}) + 1
+		if quotesAreLetters(line, s.delimiter) {
+			rec := s.plain(line)
+			s.consume(min(n+1, len(w)))
+			return rec
+		}
 		rec := record{Row: Row{Number: s.number, Cells: s.split(line, columns), Problem: problemQuote}, columns: columns}
 		clean(rec.Cells)
 		s.consume(min(n+1, len(w)))
@@ -220,6 +225,17 @@ func (s *records) dropEmpty() {
 		n--
 	}
 	s.ends = s.ends[:n]
+}
+
+// quotesAreLetters tells of a line in which no field has a quote that another
+// one in it does not answer, as programs write that know no quoting.
+func quotesAreLetters(line []byte, delimiter byte) bool {
+	for field := range bytes.SplitSeq(line, []byte{delimiter}) {
+		if bytes.Count(field, []byte{'"'})%2 > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // fields cuts the record at the start of w into s.text and s.ends. It returns

@@ -179,11 +179,13 @@ func OverSize(limit int64) string {
 func CellFault(value string) string {
 	v := strings.TrimSpace(value)
 	switch {
+	case strings.HasPrefix(v, "Err:5") && len(v) == len("Err:502"):
+		return "Cell shows the formula error " + v + ". Fix the formula"
 	case !strings.HasPrefix(v, "#"):
 	case strings.Trim(v, "#") == "" && len(v) > 2:
 		return "Cell shows " + v + " because the column is too narrow. Widen it and save the file again"
 	default:
-		for _, e := range []string{"#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!"} {
+		for _, e := range formulaErrors {
 			if strings.EqualFold(v, e) {
 				return "Cell shows the formula error " + e + ". Fix the formula"
 			}
@@ -191,6 +193,10 @@ func CellFault(value string) string {
 	}
 	return ""
 }
+
+// formulaErrors are those of Excel, and of Google Sheets where it has its own.
+var formulaErrors = []string{"#N/A", "#REF!", "#VALUE!", "#NAME?", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#ERROR!", "#FIELD!",
+	"#BLOCKED!", "#CONNECT!", "#UNKNOWN!", "#BUSY!", "#GETTING_DATA"}
 
 // unreadable is the sentence for a file that is damaged, or hostile.
 const unreadable = "We cannot read this file. Open it in Excel, choose Save As, choose CSV UTF-8, and upload that file"

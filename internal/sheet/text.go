@@ -193,7 +193,8 @@ func findHeader(rows []record) int {
 		switch {
 		case anyDigitish(rec.Cells):
 			data = min(data, i)
-		case i < titleRows && slices.ContainsFunc(rec.Cells, isPhoneName):
+		case i < titleRows && slices.ContainsFunc(rec.Cells, isPhoneName), i < titleRows && filled(rec.Cells) > 1 &&
+			slices.ContainsFunc(rec.Cells, tellsPhone):
 			return rec.Number
 		}
 	}
