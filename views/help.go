@@ -53,6 +53,7 @@ func helpTopics() []helpTopic {
 		{"What each status means", "#states", "delivered not delivered undelivered expired rejected blocked unknown report DLR"},
 		{"What “in doubt” means", "#doubt", "decision twice lost answer"},
 		{"What a part is", "#parts", "characters length price special 160 70 GSM unicode"},
+		{"How lists are read", "#lists", "upload file excel csv xlsx ods xls phone numbers hidden rows columns whatsapp"},
 		{"Test numbers", "#test-numbers", "sandbox try rehearsal"},
 		{"Keys", "#keys", "keyboard shortcut"},
 	}
