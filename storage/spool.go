@@ -75,7 +75,8 @@ func (s *spool) append(list []sms.RawReport) error {
 
 // drain hands out everything there is, in order and in parts, and removes each
 // segment that was taken whole. from says how far a segment was taken before.
-func (s *spool) drain(from func(segment string) (int64, error), take func(list []sms.RawReport, to log.Position) error) error {
+func (s *spool) drain(from func(segment string) (int64, error),
+	take func(list []sms.RawReport, to log.Position) error) error {
 	for {
 		segments, end := s.Segments(), s.End()
 		if len(segments) == 0 {

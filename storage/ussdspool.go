@@ -18,6 +18,9 @@ import (
 // promised is in it before they are answered, so that no caller waits for the
 // database's one writer while a list is imported. Reading it twice does no
 // harm: PutUSSDSessions takes the same again as nothing new.
+// It is one file and no log of storage/log: it is emptied while others append to it, where a
+// log's last segment stays, and a restore joins those of two folders, whose segments would
+// have the same names.
 type USSDSpool struct {
 	path string
 	mu   sync.Mutex

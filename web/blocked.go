@@ -76,11 +76,6 @@ func (s *blocks) blockedSearch(w http.ResponseWriter, r *http.Request, v *page.V
 	return page.Redirect(w, r, views.With(views.BlockedPath, "find", s.KeepSearch(v, p.Search)))
 }
 
-// blockedSearchBack answers an address that only takes forms.
-func (s *blocks) blockedSearchBack(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
-	return page.Redirect(w, r, views.BlockedPath)
-}
-
 func (s *blocks) blockedAdd(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	file, name, err := page.Uploaded(r, "file")
 	if err != nil {

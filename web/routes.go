@@ -59,7 +59,7 @@ func (s *Web) table(callbacks http.Handler) []page.Route {
 		{Method: "POST", Pattern: views.CallbacksPath + "/posts", Least: sms.Administrator, Do: s.endpoints.callbackPosts},
 		{Method: "GET", Pattern: views.BlockedPath, Least: sms.Sender, Do: s.blocks.blockedList},
 		{Method: "POST", Pattern: views.BlockedPath, Least: sms.Sender, Do: s.blocks.blockedAdd, Upload: true},
-		{Method: "GET", Pattern: views.BlockedPath + "/search", Least: sms.Sender, Do: s.blocks.blockedSearchBack},
+		{Method: "GET", Pattern: views.BlockedPath + "/search", Least: sms.Sender, Do: backTo(views.BlockedPath)},
 		{Method: "POST", Pattern: views.BlockedPath + "/search", Least: sms.Sender, Do: s.blocks.blockedSearch},
 		{Method: "GET", Pattern: views.BlockedPath + "/{id}/unblock", Least: sms.Manager, Do: s.blocks.unblockForm},
 		{Method: "POST", Pattern: views.BlockedPath + "/{id}/unblock", Least: sms.Manager, Do: s.blocks.unblock},

@@ -28,7 +28,8 @@ func (x *examination) blockLog(ctx context.Context) ([]finding, error) {
 	})
 }
 
-func (x *examination) sealedLog(ctx context.Context, of, counted string, open func() (examinedLog, error)) ([]finding, error) {
+func (x *examination) sealedLog(ctx context.Context, of, counted string,
+	open func() (examinedLog, error)) ([]finding, error) {
 	desk, err := x.db.ReadSetting(ctx, health.SettingDesk)
 	if err != nil || desk == "" {
 		return []finding{found(fine, "there is no log of %s yet", of)}, err
@@ -39,7 +40,8 @@ func (x *examination) sealedLog(ctx context.Context, of, counted string, open fu
 	}
 	defer func() { _ = l.Close() }()
 	if why := l.Trouble(); why != "" {
-		return []finding{found(fault, "the log of %s cannot be used: %s. Put it back, or make its disk available", of, why)}, nil
+		return []finding{found(fault,
+			"the log of %s cannot be used: %s. Put it back, or make its disk available", of, why)}, nil
 	}
 	n, lost, err := l.Check(ctx)
 	if err != nil {

@@ -149,11 +149,7 @@ func (s *server) logError(ctx context.Context, what string, err error) {
 }
 
 func (s *server) forgetLogs(ctx context.Context) error {
-	set, err := s.db.ReadSetting(ctx, sms.SettingRetention)
-	if err != nil {
-		return err
-	}
-	r, err := sms.ReadRetention(set)
+	r, err := sms.ReadRetention(s.db.ReadSetting(ctx, sms.SettingRetention))
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,7 @@ type retentionShow struct{}
 
 // Run prints the months, one line a kind.
 func (retentionShow) Run(ctx context.Context, e env, db *storage.DB) error {
-	set, err := db.ReadSetting(ctx, sms.SettingRetention)
-	if err != nil {
-		return err
-	}
-	r, err := sms.ReadRetention(set)
+	r, err := sms.ReadRetention(db.ReadSetting(ctx, sms.SettingRetention))
 	if err != nil {
 		return err
 	}

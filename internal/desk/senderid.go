@@ -27,7 +27,7 @@ func (d *Records) SenderProblem(ctx context.Context, account int64, sender strin
 	if err != nil || usable && fresh {
 		return "", err
 	}
-	asked := d.lookUpSenders(ctx, account)
+	asked := d.lookUpRecords(ctx, account, sms.RecordSenders)
 	if asked == nil {
 		usable, _, err = d.knownSender(ctx, account, sender)
 	}
@@ -50,11 +50,6 @@ func (d *Records) knownSender(ctx context.Context, account int64, sender string)
 		}
 	}
 	return usable, fresh, err
-}
-
-// lookUpSenders reads an account's sender IDs from the service and stores them.
-func (d *Records) lookUpSenders(ctx context.Context, account int64) error {
-	return d.lookUpRecords(ctx, account, sms.RecordSenders)
 }
 
 // senderID finds a sender ID of an account as it was last read.

@@ -43,8 +43,8 @@ func (r Retention) LogBefore(now time.Time) int64 {
 	return max(before, RemovedBefore(now, r.Messages), RemovedBefore(now, r.Reports))
 }
 
-// ReadRetention reads the setting; "" keeps everything.
-func ReadRetention(setting string) (r Retention, err error) {
+// ReadRetention reads the setting as a store gives it; "" keeps everything.
+func ReadRetention(setting string, err error) (r Retention, _ error) {
 	if setting != "" {
 		if err = json.Unmarshal([]byte(setting), &r); err != nil {
 			err = fmt.Errorf("read the setting %s: %w", SettingRetention, err)

@@ -49,13 +49,13 @@ func TestRetentionIsChecked(t *testing.T) {
 	if err := want.Check(); err != nil {
 		t.Error(err)
 	}
-	if got, err := ReadRetention(want.ReadSetting()); err != nil || got != want {
+	if got, err := ReadRetention(want.ReadSetting(), nil); err != nil || got != want {
 		t.Errorf("%+v %v", got, err)
 	}
-	if got, err := ReadRetention(""); err != nil || got != (Retention{}) {
+	if got, err := ReadRetention("", nil); err != nil || got != (Retention{}) {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, err := ReadRetention("{"); err == nil {
+	if _, err := ReadRetention("{", nil); err == nil {
 		t.Error("a broken setting was read")
 	}
 }

@@ -56,11 +56,7 @@ func (f *RetentionJob) Run(ctx context.Context) {
 
 // RunOnce removes everything that is due now.
 func (f *RetentionJob) RunOnce(ctx context.Context) error {
-	set, err := f.store.ReadSetting(ctx, sms.SettingRetention)
-	if err != nil {
-		return err
-	}
-	r, err := sms.ReadRetention(set)
+	r, err := sms.ReadRetention(f.store.ReadSetting(ctx, sms.SettingRetention))
 	if err != nil {
 		return err
 	}

@@ -131,9 +131,5 @@ func (s *Site) Silence(ctx context.Context, a sms.Account, last int64) (int64, e
 
 // Retention is how long numbers and texts are kept.
 func (s *Site) Retention(ctx context.Context) (sms.Retention, error) {
-	set, err := s.store.ReadSetting(ctx, sms.SettingRetention)
-	if err != nil {
-		return sms.Retention{}, err
-	}
-	return sms.ReadRetention(set)
+	return sms.ReadRetention(s.store.ReadSetting(ctx, sms.SettingRetention))
 }
