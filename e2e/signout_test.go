@@ -11,8 +11,8 @@ import (
 )
 
 // TestAPageThatSignsOutAsksNothingMore: between the end of the session and the
-// next page the old one is still there and hears of changes. What it fetched
-// would be answered with 401 and lead to "your session has ended".
+// next page the old one is still there and hears of changes. What it fetched, or
+// was just fetching, would be answered with 401 and lead to "You were signed out".
 func TestAPageThatSignsOutAsksNothingMore(t *testing.T) {
 	beside(t)
 	o := openOffice(t)
@@ -27,13 +27,24 @@ func TestAPageThatSignsOutAsksNothingMore(t *testing.T) {
 		}
 		return nil
 	}
-	front := httptest.NewServer(slow)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/side" { // what was asked before comes too late
+			select {
+			case <-time.After(300 * time.Millisecond):
+			case <-r.Context().Done():
+				return
+			}
+		}
+		slow.ServeHTTP(w, r)
+	}))
 	t.Cleanup(front.Close)
 	t.Cleanup(front.CloseClientConnections)
 	p.open2(front.URL + "/")
-	p.do2(p.WaitForFunction("document.documentElement.dataset.live === 'on'", nil))
+	p.do(p.Locator("html[data-live=on]").WaitFor())
 	p.do2(p.Evaluate(`() => {
-		setInterval(() => ['account:1', 'campaigns:1'].forEach(topic => htmx.trigger('#live', topic)), 50);
+		const nudge = () => ['account:1', 'campaigns:1'].forEach(topic => htmx.trigger('#live', topic));
+		setInterval(nudge, 50);
+		nudge();
 		[...document.forms].find(f => f.action.endsWith('/signout')).requestSubmit();
 	}`))
 	p.do(p.WaitForURL(regexp.MustCompile(`/signin\?done=signedout$`)))

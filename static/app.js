@@ -91,7 +91,11 @@
   ['dragover', 'drop'].forEach(n => on(n, e => e.target.type !== 'file' && e.dataTransfer.types.includes('Files') && e.preventDefault()));
 
   /* Until the next page is there, the one of a session that ended asks for nothing. */
-  on('submit', e => /(signout|end)$/.test(e.target.action) && on('htmx:config:request', e => e.preventDefault()));
+  on('submit', e => {
+    if (!/(signout|end)$/.test(e.target.action)) return;
+    on('htmx:before:request', e => e.preventDefault());
+    d.querySelectorAll('[hx-get]').forEach(part => htmx.trigger(part, 'htmx:abort'));
+  });
 
   /* A morph must not close what a person has opened. */
   htmx.registerExtension('desk', {
