@@ -110,3 +110,40 @@ func TestNumbersOfTheTable(t *testing.T) {
 	}
 	t.Log(fmt.Sprintf("%d numbers, %d of them not as libphonenumber alone reads them", len(lines), differ))
 }
+
+// TestExampleNumbers holds Parse against the examples that libphonenumber
+// publishes of every kind of number: those of mobile phones are read in each
+// form, the others are refused, and where the plan tells their kind it is said.
+func TestExampleNumbers(t *testing.T) {
+	kinds := map[phonenumbers.PhoneNumberType]string{phonenumbers.MOBILE: "", phonenumbers.FIXED_LINE: "Landline number",
+		phonenumbers.TOLL_FREE: "Toll-free number", phonenumbers.PREMIUM_RATE: "Premium-rate number", phonenumbers.SHARED_COST: "Shared-cost number",
+		phonenumbers.VOIP: "Internet phone number", phonenumbers.PERSONAL_NUMBER: "Forwarding number", phonenumbers.PAGER: "Pager number",
+		phonenumbers.UAN: "Company number", phonenumbers.VOICEMAIL: "Voicemail number"}
+	forms := []phonenumbers.PhoneNumberFormat{phonenumbers.E164, phonenumbers.INTERNATIONAL, phonenumbers.NATIONAL, phonenumbers.RFC3966}
+	held := 0
+	for _, country := range []string{"NG", "KE", "GH", "ZA", "GB", "US"} {
+		for kind, says := range kinds {
+			example := phonenumbers.GetExampleNumberForType(country, kind)
+			if example == nil {
+				continue
+			}
+			want := strings.TrimPrefix(phonenumbers.Format(example, phonenumbers.E164), "+")
+			// In some plans a number is not told from a mobile one.
+			reaches := says == "" || phonenumbers.GetNumberType(example) == phonenumbers.FIXED_LINE_OR_MOBILE
+			for _, form := range forms {
+				raw := phonenumbers.Format(example, form)
+				held++
+				switch p, err := Parse(raw, country, false); {
+				case reaches && (err != nil || p.Number != want):
+					t.Errorf("%s: %q is %q, %v; want %s", country, raw, p.Number, err, want)
+				case !reaches && (err == nil || !strings.HasPrefix(err.Error(), says)):
+					t.Errorf("%s: %q is %q, %v; want %s", country, raw, p.Number, err, says)
+				}
+			}
+		}
+	}
+	if held < 100 {
+		t.Errorf("%d examples", held)
+	}
+	t.Logf("%d examples", held)
+}
