@@ -80,7 +80,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.fill("Message", "Dear ##name##, this is for you and for nobody else. Ọ dàbọ̀ ##Time##")
 	p.do2(p.Locator(`[id="field:time"]`).SelectOption(playwright.SelectOptionValues{Values: &[]string{"fixed"}}))
 	p.fill("##Time## for everyone", "9:00am")
-	p.press("Check")
+	p.press("Continue")
 	p.sees("rows to fix")
 
 	p.menuFrom("School fee balance")

@@ -82,10 +82,10 @@ func TestBlockedNumbersAreNotSentTo(t *testing.T) {
 func (p *tab) composeRefused(number, sentence string) {
 	p.t.Helper()
 	p.open("/new")
-	p.fill("Phone numbers", number)
+	p.numbers(number)
 	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
 	p.fill("Message", "Nobody gets this.")
-	p.press("Check message")
+	p.press("Continue")
 	p.sees("There is a problem")
 	p.sees(sentence)
 }

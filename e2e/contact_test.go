@@ -53,7 +53,7 @@ func TestContactsFromASheetToACampaign(t *testing.T) {
 	p.reaches(atMessage)
 	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
 	p.fill("Message", "Dear ##Name##, please pay in ##Town##.")
-	p.press("Check")
+	p.press("Continue")
 	p.sees("1 number is blocked.")
 	p.sees("1 message is ready")
 	p.picture("audience-check")

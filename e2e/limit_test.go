@@ -21,7 +21,7 @@ func TestLimitsAndTheLinkThatStopsMessages(t *testing.T) {
 	p.upload("stop.csv", "Phone,Name\n08030000001,Ada\n08030000002,Bola\n")
 	p.do2(p.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
 	p.fill("Message", "Dear ##Name##, to stop: ##stop link##")
-	p.press("Check")
+	p.press("Continue")
 	p.press("Send 2 messages now")
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
 	p.row("0803 000 0001", "Delivered")

@@ -46,7 +46,8 @@ func (p *tab) upload(name, content string) string {
 	p.open("/new/list")
 	p.choose(writeFile(p.t, name, content))
 	p.reaches(atMessage)
-	return strings.TrimSuffix(strings.TrimPrefix(p.URL(), p.base), "/message")
+	path, _, _ := strings.Cut(strings.TrimPrefix(p.URL(), p.base), "/message")
+	return path
 }
 
 // A file that is refused takes nothing away of what was typed on the same

@@ -256,10 +256,10 @@ func TestSenderIDs(t *testing.T) {
 func (a *archive) scheduled(sender, text string) int64 {
 	a.t.Helper()
 	a.open("/new")
-	a.fill("Phone numbers", "0803 555 0101")
+	a.numbers("0803 555 0101")
 	a.do2(a.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{sender}}))
 	a.fill("Message", text)
-	a.press("Check message")
+	a.press("Continue")
 	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
 	var id int64
 	_, err := fmt.Sscanf(a.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am"), a.base+"/campaigns/%d", &id)
@@ -347,7 +347,7 @@ func (a *archive) groupMessage() {
 	a.do2(a.Locator("select[name=sender_id]").SelectOption(playwright.SelectOptionValues{Values: &[]string{"CLINIC"}}))
 	a.fill("Message", "School begins at nine.")
 	a.picture("group-compose")
-	a.press("Check message")
+	a.press("Continue")
 	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
 	a.sees("about 12, group Parents")
 	a.press("Send to the group Parents now")

@@ -50,23 +50,23 @@
   speak();
   on('htmx:after:swap', speak);
 
-  /* Uploads: a file that is chosen goes at once. The answer leads on, or is the form again with what is wrong. */
-  const upload = f => {
-    const x = new XMLHttpRequest(), data = new FormData(f), input = f.elements.file, file = input.files[0];
-    const going = f.querySelector('.going'), [name, bar, share, cancel] = going.children, fault = f.lastElementChild;
+  /* Uploads: a file that is chosen goes at once, with what its form holds. The answer leads on, or is the page again with what is wrong. */
+  const upload = input => {
+    const x = new XMLHttpRequest(), box = input.closest('.upload'), file = input.files[0];
+    const going = box.querySelector('.going'), [name, bar, share, cancel] = going.children, fault = box.lastElementChild;
     const end = text => {
       going.hidden = true;
       input.value = '';
       fault.textContent = text;
       input.focus();
     };
-    if (file) {
-      name.lastElementChild.textContent = file.name;
-      data.set('size', file.size);
-      if (file.size > f.dataset.upload) data.delete('file');
-    }
+    if (!file) return;
+    name.lastElementChild.textContent = file.name;
+    const data = new FormData();
+    data.set('size', file.size);
+    new FormData(input.form).forEach((value, key) => (key !== 'file' || file.size <= input.dataset.upload) && data.append(key, value));
     fault.textContent = '';
-    going.hidden = !file;
+    going.hidden = false;
     cancel.onclick = () => end('', x.abort());
     x.upload.onprogress = e => {
       bar.value = 100 * e.loaded / e.total;
@@ -76,18 +76,40 @@
     x.onload = () => {
       const to = x.getResponseHeader('HX-Redirect');
       if (to) return location.assign(to);
-      const page = new DOMParser().parseFromString(x.responseText, 'text/html'), again = page.getElementById(f.id);
+      const page = new DOMParser().parseFromString(x.responseText, 'text/html'), again = page.getElementById(box.id);
       if (!again) return end(x.responseText);
-      f.replaceWith(again);
+      box.replaceWith(again);
       d.title = page.title;
-      again.elements.file.focus();
+      again.querySelector('input').focus();
     };
-    x.open('POST', f.action);
+    x.open('POST', input.dataset.to);
     x.setRequestHeader('HX-Request', 'true');
     x.send(data);
   };
-  on('change', e => e.target.form?.dataset.upload && e.target.form.requestSubmit());
-  on('submit', e => e.target.dataset.upload && upload(e.target, e.preventDefault()));
+  on('change', e => e.target.dataset.upload && upload(e.target));
+
+  /* The message: chips go in where the cursor stands, and what lies behind the letters is painted as they are typed. */
+  on('click', e => {
+    const chip = e.target.closest('[data-put]'), text = chip && chip.form.elements.text;
+    if (!text) return;
+    e.preventDefault();
+    text.setRangeText(chip.dataset.put, text.selectionStart, text.selectionEnd, 'end');
+    text.focus();
+    text.dispatchEvent(new Event('input', {bubbles: true}));
+  });
+  on('input', e => {
+    const behind = e.target.dataset.mirror && d.getElementById(e.target.dataset.mirror);
+    if (!behind) return;
+    behind.replaceChildren(...e.target.value.split(/(##[^#\n]+##)/).map((part, i) => {
+      const run = d.createElement(i % 2 ? 'mark' : 'span');
+      run.textContent = part;
+      return run;
+    }));
+  });
+  d.addEventListener('scroll', e => {
+    const behind = e.target.dataset?.mirror && d.getElementById(e.target.dataset.mirror);
+    if (behind) behind.scrollTop = e.target.scrollTop;
+  }, true);
   ['dragover', 'drop'].forEach(n => on(n, e => e.target.type !== 'file' && e.dataTransfer.types.includes('Files') && e.preventDefault()));
 
   /* Until the next page is there, the one of a session that ended asks for nothing. */

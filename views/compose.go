@@ -19,14 +19,19 @@ type ComposePage struct {
 	Numbers, SenderID, Text, Name string
 	Flash                         bool
 
-	Group  *sms.Group // a group at the provider instead of numbers, nil for numbers
-	Groups bool       // there are groups to send to
+	Way       string     // the tile that is chosen, "" for the first
+	Group     *sms.Group // a group at the provider instead of numbers, nil for numbers
+	Groups    []sms.Group
+	Audiences []sms.Audience
 
 	Upload UploadForm // for many people at once
 
-	Templates []sms.Template    // those that may be chosen
-	Template  string            // the id of the one that was used, "" for own text
-	Fixed     map[string]string // what stands in the place of the text's marks, by sms.PlaceholderKey
+	Templates []sms.Template // those that may be chosen
+	Template  string         // the id of the one that is chosen, "" for own text
+	// TemplateIn is the id of the one whose text is in the message, and Own the text before it.
+	TemplateIn, Own string
+	Plain           PlainText
+	Fixed           map[string]string // what stands in the place of the text's marks, by sms.PlaceholderKey
 
 	SenderIDs []string // those that may be chosen
 	Settings  Link     // where the connection is mended; empty for who may not
@@ -69,12 +74,44 @@ func (p ComposePage) field(name, label, hint, value string) Field {
 	return Field{Name: name, Label: label, Hint: hint, Value: value, Error: p.Errors[name]}
 }
 
-func (p ComposePage) senderOptions() []Option {
-	options := make([]Option, len(p.SenderIDs))
-	for i, s := range p.SenderIDs {
-		options[i] = Option{Value: s, Label: s}
+func (p ComposePage) editor() Editor {
+	return Editor{Form: "compose", SenderIDs: p.SenderIDs, SenderID: p.SenderID, Settings: p.Settings, Templates: p.Templates,
+		Template: p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: NewTemplatePath, RenewPart: "writing", Text: p.Text,
+		Plain: p.Plain, Group: p.Group != nil, Errors: p.Errors}
+}
+
+func (p ComposePage) way() string {
+	switch {
+	case p.Way != "":
+		return p.Way
+	case p.Numbers != "" || p.Errors["numbers"] != "":
+		return WayNumbers
+	case p.Errors["audience"] != "":
+		return WayAudience
 	}
-	return options
+	return WayFile
+}
+
+func (p ComposePage) groupSource() Source {
+	return Source{Name: p.Group.Name, Says: "Group at the provider. We cannot show or check its numbers.",
+		Count: "about " + Number(int(p.Group.ContactCount)), Glyph: GlyphRecords}
+}
+
+func (p ComposePage) handset() Handset {
+	h := Handset{From: p.SenderID, Runs: Plain(p.parts().preview()), Ghost: p.Text == ""}
+	if p.Group != nil {
+		h.Told = "Everyone in " + Shorten(p.Group.Name, 40)
+	}
+	return h
+}
+
+func (p ComposePage) deck() Deck {
+	d := Deck{Form: "compose", Next: "Next: check and send. Nothing is sent yet",
+		Button: ButtonProps{ID: "check", Text: "Continue", Glyph: GlyphOnward}}
+	if n := len(p.Errors); n > 0 {
+		d.Next = Plural(n, "problem", "problems") + ", at the top"
+	}
+	return d
 }
 
 func (p ComposePage) parts() TextParts {
@@ -207,7 +244,7 @@ func (c NumberCount) spoken() string {
 
 func (c NumberCount) more() string {
 	if c.spoken() == "" {
-		return "Up to 1,000 numbers."
+		return ""
 	}
 	more := ""
 	if c.Repeated > 0 {
@@ -233,17 +270,6 @@ func (p ComposePage) count() NumberCount {
 	return c
 }
 
-// Nothing is preselected where a person has to think: more than one sender ID
-// and none of them chosen as the usual one.
-func (p ComposePage) prompt() string {
-	for _, s := range p.SenderIDs {
-		if s == p.SenderID {
-			return ""
-		}
-	}
-	return "Choose one"
-}
-
 func (p TextParts) preview() string {
 	if p.Text == "" {
 		return "Your message appears here."
@@ -251,4 +277,4 @@ func (p TextParts) preview() string {
 	return p.Text
 }
 
-func (p TextParts) under() string { return p.spoken() }
+func (p TextParts) segments() sms.Segments { return sms.CountSegments(p.Text, false) }

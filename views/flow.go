@@ -63,7 +63,6 @@ type DeckFact struct {
 
 // Handset is a phone with the message on it.
 type Handset struct {
-	ID    string
 	From  string
 	Told  string // who gets it: "Row 2 to 0803 000 0001"
 	Runs  []TextSpan
@@ -75,6 +74,26 @@ func (h Handset) letter() string {
 		return "#"
 	}
 	return strings.ToUpper(string([]rune(h.From)[0]))
+}
+
+// ink is the message with what was filled in and its special characters apart.
+func (h Handset) ink() []mirrorRun {
+	var runs []mirrorRun
+	for _, run := range h.Runs {
+		for _, s := range spansOdd(run.Text) {
+			class := ""
+			switch {
+			case s.Filled && run.Filled:
+				class = "mark odd"
+			case s.Filled:
+				class = "odd"
+			case run.Filled:
+				class = "mark"
+			}
+			runs = append(runs, mirrorRun{s.Text, class})
+		}
+	}
+	return runs
 }
 
 // spansOdd divides a run so that special characters can be marked.

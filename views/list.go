@@ -183,10 +183,13 @@ type ListMessagePage struct {
 	SenderIDs []string
 	Settings  Link
 	Templates []sms.Template
-	Template  string // the id of the one that was used, "" for own text
-	MaxParts  int
-	Filled    ListFilled
-	Errors    sms.Invalid // by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
+	Template  string // the id of the one that is chosen, "" for own text
+	// TemplateIn is the id of the one whose text is in the message, and Own the text before it.
+	TemplateIn, Own string
+	Plain           PlainText
+	MaxParts        int
+	Filled          ListFilled
+	Errors          sms.Invalid // by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
 }
 
 // FixedText says in a mark's select that one text for everyone takes its
@@ -286,28 +289,12 @@ func (p ListMessagePage) fixedField(mark string) InputProps {
 		Error: p.Errors[FixedName(mark)], Value: p.Order.Fixed[sms.PlaceholderKey(mark)]}, Autocomplete: "off"}
 }
 
-func (p ListMessagePage) senderOptions() []Option {
-	options := make([]Option, len(p.SenderIDs))
-	for i, s := range p.SenderIDs {
-		options[i] = Option{Value: s, Label: s}
-	}
-	return options
-}
-
 // promptUnless asks to choose while nothing that can be chosen is.
 func promptUnless(value string, options []Option) string {
 	if slices.ContainsFunc(options, func(o Option) bool { return o.Value == value && value != "" }) {
 		return ""
 	}
 	return "Choose one"
-}
-
-func (p ListMessagePage) templateOptions() []Option {
-	options := make([]Option, len(p.Templates))
-	for i, t := range p.Templates {
-		options[i] = Option{Value: strconv.FormatInt(t.ID, 10), Label: Shorten(t.Name, 60)}
-	}
-	return options
 }
 
 func (p ListMessagePage) messageOptions() []Option {
@@ -325,26 +312,59 @@ func (p ListMessagePage) parts() TextParts {
 	return TextParts{Text: p.Filled.Text, MaxParts: p.MaxParts}
 }
 
-func (p ListMessagePage) bubble() BubbleProps {
-	b := BubbleProps{From: p.Order.SenderID, Text: p.Filled.Runs, Under: p.parts().spoken()}
+func (p ListMessagePage) editor() Editor {
+	e := Editor{Form: "list", SenderIDs: p.SenderIDs, SenderID: p.Order.SenderID, Settings: p.Settings, Templates: p.Templates,
+		Template: p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: ListPath(p.List.UID, "/message"), RenewPart: "writing",
+		Text: p.Order.Text, Column: p.Order.Message >= 0, Plain: p.Plain, Errors: p.Errors}
+	for i, c := range p.Columns {
+		if i != p.Order.Phone && len(sms.Placeholders(placeholder(c.Name))) == 1 {
+			e.Columns = append(e.Columns, c.Name)
+		}
+	}
+	return e
+}
+
+// asksPhone says that the column of the numbers was not found.
+func (p ListMessagePage) asksPhone() bool {
+	return p.Order.Phone < 0 || p.Question != "" || p.Errors["phone"] != ""
+}
+
+// handset is the phone of the first recipient.
+func (p ListMessagePage) handset() Handset {
+	h := Handset{From: p.Order.SenderID, Runs: p.Filled.Runs}
+	if p.Filled.Row > 0 {
+		h.Told = "Row " + Number(int(p.Filled.Row)) + " as the recipient sees it"
+	}
 	if p.Filled.Text == "" {
-		b.Text = Plain("Your message appears here.")
+		h.Ghost, h.Runs = true, Plain("Your message appears here.")
 	}
-	return b
+	return h
 }
 
-func (p ListMessagePage) sub() string {
-	if n := p.List.Total; n > 0 {
-		return Shorten(p.List.FileName, 60) + " · " + Plural(int(n), "row", "rows")
+func (p ListMessagePage) source() Source {
+	s := Source{Name: Shorten(p.List.FileName, 60), Says: "File", Glyph: GlyphTemplate}
+	if p.List.Purpose == sms.ForAudience {
+		s.Says, s.Glyph = "Saved audience, as its contacts are now", GlyphContacts
 	}
-	return Shorten(p.List.FileName, 60)
+	if p.Order.Phone >= 0 && p.Order.Phone < len(p.Columns) {
+		s.Says += " · number in " + Shorten(p.Columns[p.Order.Phone].Name, 40)
+	}
+	if n := p.List.Total; n > 0 {
+		s.Count = Number(int(n))
+	}
+	return s
 }
 
-func (p ListMessagePage) button() string {
+func (p ListMessagePage) deck() Deck {
+	d := Deck{Form: "list", Next: "Next: the rows are checked. Nothing is sent yet",
+		Button: ButtonProps{ID: "check", Text: "Continue", Name: "do", Value: "check", Glyph: GlyphOnward}}
 	if n := p.List.Total; n > 0 {
-		return "Check " + Plural(int(n), "row", "rows")
+		d.Facts = []DeckFact{{Figure: Number(int(n)), Word: "rows"}}
 	}
-	return "Check the rows"
+	if n := len(p.Errors); n > 0 {
+		d.Next = Plural(n, "problem", "problems") + ", at the top"
+	}
+	return d
 }
 
 // delimiters are those that lists have, as forms send them and as staff read
@@ -465,43 +485,25 @@ func listRows(l sms.List) string {
 	return "–"
 }
 
-func (p ListMessagePage) previewTitle() string {
-	if p.Filled.Row > 0 {
-		return "Row " + Number(int(p.Filled.Row)) + " as the recipient sees it"
-	}
-	return "On the phone"
-}
-
-func (p ListMessagePage) missing() []string {
-	var names []string
+// unfilled says why something stands open in the message shown: no column is
+// chosen for a placeholder, or the row's cell is empty.
+func (p ListMessagePage) unfilled() string {
+	var open, empty []string
 	for _, m := range p.Filled.Missing {
-		names = append(names, "##"+m+"##")
-	}
-	return names
-}
-
-// columnsNamed is the most columns that the hint at the message names.
-const columnsNamed = 6
-
-// markHint says how the columns are named in a message.
-func (p ListMessagePage) markHint() string {
-	var marks []string
-	for i, c := range p.Columns {
-		if i == p.Order.Phone || len(p.Columns) == 1 {
-			continue
-		}
-		if mark := "##" + c.Name + "##"; len(sms.Placeholders(mark)) == 1 && len([]rune(c.Name)) <= 30 {
-			marks = append(marks, mark)
+		if p.chosen(m) == "" {
+			open = append(open, placeholder(m))
+		} else {
+			empty = append(empty, placeholder(m))
 		}
 	}
-	stop := "##" + sms.StopMark + "## adds a link that lets each recipient opt out of your messages"
-	if len(marks) == 0 {
-		return stop
+	var words []string
+	if len(open) > 0 {
+		words = append(words, "Choose a column or text for "+and(open)+".")
 	}
-	if len(marks) > columnsNamed {
-		marks = append(marks[:columnsNamed], "…")
+	if len(empty) > 0 {
+		words = append(words, "This row has nothing for "+and(empty)+".")
 	}
-	return "To insert values from the file, write " + strings.Join(marks, ", ") + ". " + stop
+	return strings.Join(words, " ")
 }
 
 func theRows(n int) string {

@@ -67,6 +67,19 @@ func partAttrs(url, id string) templ.Attributer {
 	}
 }
 
+// appliedAttrs let a select post its form to url once another of its options is
+// chosen, and take the part of the answered page.
+func appliedAttrs(url, part string) templ.Attributer {
+	return templ.OrderedAttributes{
+		{Key: "hx-post", Value: url},
+		{Key: "hx-trigger", Value: "change"},
+		{Key: "hx-vals", Value: `{"do":"template"}`},
+		{Key: "hx-target", Value: "#" + part},
+		{Key: "hx-select", Value: "#" + part},
+		{Key: "hx-swap", Value: "outerHTML"},
+	}
+}
+
 // savedAttrs let an input post its form to url once it was changed; only the
 // parts that the answer names are renewed.
 func savedAttrs(url string) templ.Attributer {

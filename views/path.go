@@ -23,6 +23,9 @@ const (
 	ReportsPath     = "/reports"
 	NewPath         = "/new"
 	NewTemplatePath = NewPath + "/template"
+	NewAudiencePath = NewPath + "/audience"
+	NewGroupPath    = NewPath + "/group"
+	NewWithoutPath  = NewPath + "/without" // who was chosen is left out again
 	UploadPath      = NewPath + "/list"
 
 	ContactsPath  = "/contacts"

@@ -386,17 +386,3 @@ func groupSays(contacts int64) string {
 	}
 	return about + ". We cannot show or check a provider group's numbers. Blocked numbers in it will get the message too."
 }
-
-func (p ComposePage) lead() string {
-	if p.Group != nil {
-		return "Send one text to a whole group. You will confirm before anything is sent."
-	}
-	return "Upload a list or enter a few numbers. You will confirm before anything is sent."
-}
-
-func (p ComposePage) toWhom() string {
-	if p.Group != nil {
-		return "To the group " + Shorten(p.Group.Name, 60)
-	}
-	return "To a few numbers"
-}

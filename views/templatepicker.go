@@ -2,7 +2,6 @@ package views
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -57,17 +56,9 @@ func (p ComposePage) markField(mark string) Field {
 		Error: p.Errors[MarkName(mark)]}
 }
 
-func (p ComposePage) templateOptions() []Option {
-	options := make([]Option, len(p.Templates))
-	for i, t := range p.Templates {
-		options[i] = Option{Value: strconv.FormatInt(t.ID, 10), Label: Shorten(t.Name, 60)}
-	}
-	return options
-}
-
 // errorFields are the fields in the order of the form.
 func (p ComposePage) errorFields() []string {
-	fields := []string{"numbers", "sender_id", "template", "text"}
+	fields := []string{"numbers", "file", "audience", "sender_id", "template", "text"}
 	for _, m := range p.marks() {
 		fields = append(fields, MarkName(m))
 	}

@@ -180,6 +180,11 @@ func shape(n *html.Node) string {
 	var out strings.Builder
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
+		// Which letters are special, and which words can be placeholders, depends on the text.
+		if n.Type == html.ElementNode && (n.Data == "mark" || slices.ContainsFunc(n.Attr,
+			func(a html.Attribute) bool { return a.Key == "data-put" || a.Key == "id" && a.Val == "advice" })) {
+			return
+		}
 		if n.Type == html.ElementNode {
 			var names []string
 			for _, a := range n.Attr {

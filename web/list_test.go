@@ -59,7 +59,7 @@ func (b *browser) sends(page answer, name, content string, pairs ...string) answ
 	b.site.t.Helper()
 	fields := []string{}
 	for _, f := range []string{"token", "account", "replaces"} {
-		fields = append(fields, f, page.attr("#upload [name="+f+"]", "value"))
+		fields = append(fields, f, page.attr("#upload [name="+f+"], #compose [name="+f+"]", "value"))
 	}
 	body, contentType := parcelOf(b.site.t, append(fields, pairs...), name, content)
 	r := httptest.NewRequest(http.MethodPost, "/new/list", body)
@@ -97,7 +97,7 @@ func (a answer) filled(pairs ...string) []string {
 		given[pairs[i]] = true
 	}
 	fields := pairs
-	for _, name := range []string{"version", "name"} {
+	for _, name := range []string{"version", "name", "template_in", "own"} {
 		if !given[name] {
 			fields = append(fields, name, form.Find("input[name="+name+"]").AttrOr("value", ""))
 		}
@@ -121,7 +121,7 @@ const (
 )
 
 // A clean file is four pages: New message, Message, Confirm, the campaign.
-func TestACleanListIsFourPages(t *testing.T) {
+func TestACleanListIsThreePages(t *testing.T) {
 	s := newSite(t)
 	s.clinic()
 	s.importer()
@@ -215,11 +215,11 @@ func TestFilesThatAreTooLarge(t *testing.T) {
 	s.must(s.db.PutSetting(t.Context(), sms.SettingMaxList, fmt.Sprint(1<<20)))
 	b := s.as(s.boss)
 	page := b.get("/new/list").is(200).has("up to 1MB")
-	if most := page.attr("#upload", "data-upload"); most != "1048576" {
+	if most := page.attr("#file", "data-upload"); most != "1048576" {
 		t.Errorf("the script is told %q", most)
 	}
-	fields := []string{"token", page.attr("#upload [name=token]", "value"), "account",
-		page.attr("#upload [name=account]", "value")}
+	fields := []string{"token", page.attr("main [name=token]", "value"), "account",
+		page.attr("main [name=account]", "value")}
 	content := "phone\n" + strings.Repeat("08031234567\n", 1<<18)
 	for name, tc := range map[string]struct {
 		told     bool
@@ -288,8 +288,8 @@ func TestUploadThatBreaksOff(t *testing.T) {
 	s.clinic()
 	b := s.as(s.boss)
 	page := b.get("/new/list")
-	form, contentType := parcelOf(t, []string{"token", page.attr("#upload [name=token]", "value"), "account",
-		page.attr("#upload [name=account]", "value")}, "list.csv", cleanList)
+	form, contentType := parcelOf(t, []string{"token", page.attr("main [name=token]", "value"), "account",
+		page.attr("main [name=account]", "value")}, "list.csv", cleanList)
 	for _, cut := range []int{10, 200, form.Len() - 60} {
 		r := httptest.NewRequest(http.MethodPost, "/new/list",
 			io.MultiReader(bytes.NewReader(form.Bytes()[:cut]), brokenLine{}))
@@ -345,8 +345,8 @@ func TestUploadByScript(t *testing.T) {
 	b := s.as(s.boss)
 	page := b.get("/new")
 	send := func(content string) answer {
-		form, contentType := parcelOf(t, []string{"token", page.attr("#upload [name=token]", "value"), "account",
-			page.attr("#upload [name=account]", "value")}, "list.csv", content)
+		form, contentType := parcelOf(t, []string{"token", page.attr("main [name=token]", "value"), "account",
+			page.attr("main [name=account]", "value")}, "list.csv", content)
 		r := httptest.NewRequest(http.MethodPost, "/new/list", form)
 		r.Header.Set("Content-Type", contentType)
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -354,8 +354,8 @@ func TestUploadByScript(t *testing.T) {
 		return b.send(r)
 	}
 	got := send("%PDF-1.7").is(http.StatusUnprocessableEntity).count("form#upload", 1)
-	if got.text("#upload #file-error") == "" || got.attr("#upload [name=token]",
-		"value") == page.attr("#upload [name=token]", "value") {
+	if got.text("#upload-box #file-error") == "" || got.attr("#upload [name=token]",
+		"value") == page.attr("#compose [name=token]", "value") {
 		t.Error("the form comes without the sentence or with a token that was used")
 	}
 	if to := send(cleanList).is(http.StatusNoContent).header.Get("HX-Redirect"); !uploadedTo.MatchString(to) {

@@ -24,7 +24,7 @@ func TestMarksFindTheirColumns(t *testing.T) {
 	s.clinic()
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", cleanList) + "/message"
-	page := b.get(at).is(200).has("To insert values from the file, write ##First name##, ##Date##")
+	page := b.get(at).is(200)
 	got := b.post(at, page.filled("text", "Dear ##FIRST-NAME##, ##date## at ##Time##", "do", "preview", "flash", "yes",
 		"name", "June <i>")...).is(200)
 	s.leads(got)
@@ -36,7 +36,7 @@ func TestMarksFindTheirColumns(t *testing.T) {
 	if text := got.text("#filled .bubble"); text != "Dear Ada, 3 June at ##Time##" {
 		t.Errorf("the preview is %q", text)
 	}
-	if marked := got.text("#filled mark"); marked != "Ada3 June##Time##" {
+	if marked := got.text("#filled .mark"); marked != "Ada3 June##Time##" {
 		t.Errorf("marked are %q", marked)
 	}
 	if got.attr("#name", "value") != "June <i>" || got.page().Find("#flash[checked]").Length() != 1 {
@@ -61,7 +61,6 @@ func TestWhatIsWrongWithTheMessage(t *testing.T) {
 	s.leads(got)
 	for field, sentence := range map[string]string{
 		"phone":      "Choose the column with the phone numbers",
-		"sender_id":  "Choose a sender ID",
 		"field:name": "The message uses ##Name##. Choose a column for it, or enter one text for everyone",
 		"name":       "Name must be 100 characters or fewer",
 	} {
@@ -72,7 +71,7 @@ func TestWhatIsWrongWithTheMessage(t *testing.T) {
 			t.Errorf("%s does not say that it is wrong", field)
 		}
 	}
-	if n := got.page().Find("#errors a").Length(); n != 4 || !strings.HasPrefix(got.text("title"), "Error: ") {
+	if n := got.page().Find("#errors a").Length(); n != 3 || !strings.HasPrefix(got.text("title"), "Error: ") {
 		t.Errorf("%d errors in the summary, title %q", n, got.text("title"))
 	}
 	if got.page().Find("#text").Text() != "Hello ##Name##" {
@@ -111,8 +110,8 @@ func TestListPreviewWhileTyping(t *testing.T) {
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", cleanList)
 	page := b.get(at + "/message")
-	if page.attr("[hx-post]", "hx-post") != at+"/preview" ||
-		page.page().Find("[hx-post] #text, [hx-post] #phone").Length() != 2 {
+	if page.attr("#filling[hx-post]", "hx-post") != at+"/preview" ||
+		page.page().Find("[hx-post] #text").Length() != 1 {
 		t.Error("what is typed is not watched")
 	}
 	ask := func(b *browser, pairs ...string) answer {
@@ -123,8 +122,9 @@ func TestListPreviewWhileTyping(t *testing.T) {
 		return b.send(r)
 	}
 	got := ask(b, page.filled("text", "Dear ##First name##, ọ##x##")...).is(200)
-	if !strings.HasPrefix(got.body, `<div id="filled">`) || !strings.Contains(got.body, `hx-target="#marks"`) ||
-		!strings.Contains(got.body, `hx-target="#parts"`) || strings.Contains(got.body, "<textarea") {
+	if !strings.HasPrefix(got.body, `<div class="advice`) ||
+		!strings.Contains(got.body, `hx-target="#filled"`) || !strings.Contains(got.body, `hx-target="#marks"`) ||
+		strings.Contains(got.body, "<textarea") {
 		t.Errorf("%.300s", got.body)
 	}
 	got.has("1 part", "Each part holds only 70 characters because of “ọ”.", "##x##")
@@ -145,8 +145,17 @@ func TestATemplateForAList(t *testing.T) {
 	b := s.as(s.boss)
 	at := b.uploads("list.csv", "Phone,Name,Date\n08031234501,Ada,Monday\n") + "/message"
 	page := b.get(at).is(200)
-	b.post(at, page.filled("do", "template")...).is(http.StatusUnprocessableEntity).has(
-		"Choose a template, or write your own text")
+	// Chosen and not applied: it comes back with the text in it, and is not sent with the old one.
+	asked := b.post(at, page.filled("template", "7", "text", "mine")...).is(http.StatusUnprocessableEntity).has(
+		"The text you chose was not in the message yet. It is now: read it, then continue",
+		"Your own text, 4 characters, is kept.")
+	if text := asked.page().Find("#text").Text(); text != "Dear ##Name##,\ncome on ##Date##." {
+		t.Errorf("the text is %q", text)
+	}
+	back := b.post(at, asked.filled("do", "own")...).is(200)
+	if text := back.page().Find("#text").Text(); text != "mine" || back.chosen("template") != "" {
+		t.Errorf("brought back is %q", text)
+	}
 	got := b.post(at, page.filled("template", "7", "text", "mine", "do", "template")...).is(200)
 	if text := got.page().Find("#text").Text(); text != "Dear ##Name##,\ncome on ##Date##." ||
 		got.chosen("field:name") != "1" || got.chosen("field:date") != "2" {

@@ -29,16 +29,16 @@ func TestComposeOffersOnlyTemplatesThatMayBeUsed(t *testing.T) {
 	b.get("/new").is(200).count("#template, #use-template", 0)
 	s.templates(a.ID)
 	got := b.get("/new").is(200)
-	if options := got.text("select#template"); options != "No template Appointment" {
+	if options := got.text("select#template"); options != "Own textAppointment" {
 		t.Errorf("offered are %q", options)
 	}
 	if got.attr("#use-template", "formaction") != "/new/template" ||
-		got.attr("#use-template", "hx-post") != "/new/template" {
+		got.attr("#template", "hx-post") != "/new/template" {
 		t.Error("the button leads elsewhere")
 	}
 	// The Enter key presses the first button, which must not replace the text.
 	first := got.page().Find("form#compose button").First()
-	if first.Text() != "Check message" || first.AttrOr("formaction", "") != "" {
+	if first.Text() != "Continue" || first.AttrOr("formaction", "") != "" {
 		t.Errorf("the first button is %q", first.Text())
 	}
 }
@@ -108,7 +108,7 @@ func TestATemplateThatCannotBeUsed(t *testing.T) {
 	s.templates(a.ID)
 	b := s.as(s.boss)
 	page := b.get("/new")
-	for id, sentence := range map[string]string{"": "Choose a template, or write your own text",
+	for id, sentence := range map[string]string{
 		"8":  "This template can no longer be used. Choose another, or write your own text",
 		"99": "This template can no longer be used. Choose another, or write your own text",
 		"x":  "This template can no longer be used. Choose another, or write your own text"} {
@@ -128,8 +128,8 @@ func TestATemplateInPlace(t *testing.T) {
 	s.templates(a.ID)
 	b := s.as(s.boss)
 	page := b.get("/new")
-	got := b.postFragment("/new/template", page.form("template", "")...).is(200)
-	if !strings.Contains(got.text("#writing #template-error"), "Choose a template") {
+	got := b.postFragment("/new/template", page.form("template", "8")...).is(200)
+	if !strings.Contains(got.text("#writing #template-error"), "This template can no longer be used") {
 		t.Error("nothing is said")
 	}
 	got = b.postFragment("/new/parts", "text", "Hi ##Name##, ##name## and ##Day##", "field:name", "Ada").is(200)

@@ -24,11 +24,18 @@ type drafts struct {
 	*base
 	store draftQuestions
 	desk  draftOrders
+	lists audienceOrders
+}
+
+// audienceOrders make lists of audiences.
+type audienceOrders interface {
+	ListAudience(ctx context.Context, by sms.User, account, id int64, token string) (sms.List, error)
 }
 
 // draftQuestions are what drafts ask of the storage.
 type draftQuestions interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
@@ -101,19 +108,33 @@ func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage,
 	if p.Upload, err = s.uploadFile(r.Context(), a.ID, ""); err != nil {
 		return p, err
 	}
-	groups, err := s.store.Groups(r.Context(), a.ID)
-	if err != nil {
+	if p.Groups, err = s.store.Groups(r.Context(), a.ID); err != nil {
 		return p, err
 	}
-	p.Groups = len(groups) > 0
-	p.SenderIDs, err = s.UsableSenders(v, a)
-	switch {
-	case page.Contains(p.SenderIDs, a.DefaultSender):
-		p.SenderID = a.DefaultSender
-	case len(p.SenderIDs) == 1:
-		p.SenderID = p.SenderIDs[0]
+	if p.Audiences, err = s.store.Audiences(r.Context(), a.ID, audiencesOffered); err != nil {
+		return p, err
 	}
+	if p.SenderIDs, err = s.UsableSenders(v, a); err != nil {
+		return p, err
+	}
+	p.SenderID, err = s.usualSender(r.Context(), v, a, p.SenderIDs)
 	return p, err
+}
+
+// audiencesOffered is how many audiences one can choose from while writing.
+const audiencesOffered = 50
+
+// usualSender is the sender ID that a form begins with: the account's default,
+// else the one that this person used last, else the first.
+func (s *base) usualSender(ctx context.Context, v *page.Visit, a sms.Account, usable []string) (string, error) {
+	if len(usable) == 0 || page.Contains(usable, a.DefaultSender) {
+		return a.DefaultSender, nil
+	}
+	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID, Person: v.User.ID, Limit: 1})
+	if len(rows) > 0 && page.Contains(usable, rows[0].Campaign.SenderID) {
+		return rows[0].Campaign.SenderID, err
+	}
+	return usable[0], err
 }
 
 // prefill fills the form from a campaign: a draft of the same person is
@@ -139,7 +160,9 @@ func (s *drafts) prefill(r *http.Request, v *page.Visit, p *views.ComposePage, i
 	}
 	p.Numbers, p.Text, p.Flash, p.SenderID = strings.Join(lines, "\n"), c.Text, c.Flash, c.SenderID
 	if !page.Contains(p.SenderIDs, c.SenderID) {
-		p.SenderID = ""
+		if p.SenderID, err = s.usualSender(r.Context(), v, v.Account, p.SenderIDs); err != nil {
+			return err
+		}
 	}
 	if c.Name != sms.NameFromText(c.Text) {
 		p.Name = c.Name
@@ -182,6 +205,8 @@ func (s *drafts) composeTyped(r *http.Request, v *page.Visit) (views.ComposePage
 	p.Token, p.Replaces = f.Get("token"), f.Get("replaces")
 	p.Numbers, p.SenderID, p.Text, p.Name = f.Get("numbers"), f.Get("sender_id"), page.Lines(f.Get("text")), f.Get("name")
 	p.Template, p.Fixed, p.Flash = f.Get("template"), fixedTexts(p.Text, f), f.Get("flash") != ""
+	p.TemplateIn, p.Own, p.Way = f.Get("template_in"), page.Lines(f.Get("own")), f.Get("way")
+	_, p.Plain = inStandard(p.Text)
 	if id := f.Get("group"); id != "" && err == nil {
 		if p.Group, err = s.groupFor(r, v, id); errors.Is(err, sms.ErrNotFound) {
 			err = sms.Invalid{"numbers": "This group no longer exists. Choose another group"}
@@ -194,6 +219,17 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	p, err := s.composeTyped(r, v)
 	if err != nil {
 		return err
+	}
+	if column := r.PostForm.Get("put"); column != "" {
+		p.Text = page.Lines(r.PostForm.Get("text")) + "##" + column + "##"
+		return s.composeWith(w, r, v, p, nil)
+	}
+	if p.Template != p.TemplateIn {
+		bad := notApplied(p.Templates, &p.Template, &p.TemplateIn, &p.Own, &p.Text)
+		return s.composeAgain(w, r, v, p, bad)
+	}
+	if r.PostForm.Get("file") != "" {
+		return s.composeAgain(w, r, v, p, sms.Invalid{"file": "The file has not been uploaded yet. Press Upload, or remove it"})
 	}
 	if typedFor := r.PostForm.Get("account"); typedFor != p.Account {
 		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You have switched to another account, " +
@@ -250,6 +286,8 @@ func tokenFor(p views.ComposePage) string {
 // composeAgain shows the form with what is wrong and everything that was typed.
 func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage,
 	bad sms.Invalid) error {
+	_, p.Plain = inStandard(p.Text)
+	p.Upload.Error = bad["file"]
 	read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
 	f := v.Frame("New message", "new")
@@ -267,8 +305,14 @@ func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		text = text[:countedMost]
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return s.Render(w, r, http.StatusOK, views.ComposeParts(views.ComposePage{Text: text,
-		Fixed: fixedTexts(text, r.PostForm), MaxParts: max(v.Account.MaxParts, 1)}))
+	p := views.ComposePage{Text: text, SenderID: r.PostForm.Get("sender_id"), Fixed: fixedTexts(text, r.PostForm),
+		MaxParts: max(v.Account.MaxParts, 1), TemplateIn: r.PostForm.Get("template_in"), Own: page.Lines(r.PostForm.Get("own"))}
+	_, p.Plain = inStandard(text)
+	var err error
+	if p.Templates, err = s.usableTemplates(r.Context(), v.Account); err != nil {
+		return err
+	}
+	return s.Render(w, r, http.StatusOK, views.ComposeParts(p))
 }
 
 // Numbers counts the numbers while a person types.

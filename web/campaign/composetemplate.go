@@ -1,10 +1,12 @@
 package campaign
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 
+	"smsdesk/internal/desk"
 	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -22,25 +24,63 @@ func fixedTexts(text string, form url.Values) map[string]string {
 	return fixed
 }
 
-// Template puts a template's text into the form and keeps all else that
-// was typed.
+// Template does what the editor's buttons ask for, and keeps all else that was
+// typed: a template's text, the person's own text again, standard characters.
 func (s *drafts) Template(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	p, err := s.composeTyped(r, v)
 	if err != nil {
 		return err
 	}
-	for _, t := range p.Templates {
-		if strconv.FormatInt(t.ID, 10) == p.Template {
-			p.Text = page.Lines(t.Text)
-			p.Fixed = fixedTexts(p.Text, r.PostForm)
-			return s.composeWith(w, r, v, p, nil)
+	switch r.PostForm.Get("do") {
+	case "plain":
+		p.Text, _ = inStandard(p.Text)
+		return s.composeWith(w, r, v, p, nil)
+	case "own":
+		p.Template = ""
+	}
+	problem := applyTemplate(p.Templates, &p.Template, &p.TemplateIn, &p.Own, &p.Text)
+	p.Fixed = fixedTexts(p.Text, r.PostForm)
+	return s.composeWith(w, r, v, p, templateProblem(problem))
+}
+
+// applyTemplate puts the text of the chosen template into the message, or the
+// person's own text again, which is kept meanwhile. problem says why it cannot.
+func applyTemplate(templates []sms.Template, chosen, in, own, text *string) (problem string) {
+	if *chosen == "" {
+		if *in != "" && *own != "" {
+			*text = *own
+		}
+		*in, *own = "", ""
+		return ""
+	}
+	for _, t := range templates {
+		if strconv.FormatInt(t.ID, 10) == *chosen {
+			if *in == "" {
+				*own = *text
+			}
+			*in, *text = *chosen, page.Lines(t.Text)
+			return ""
 		}
 	}
-	bad := sms.Invalid{"template": "Choose a template, or write your own text"}
-	if p.Template != "" {
-		bad["template"] = "This template can no longer be used. Choose another, or write your own text"
+	*chosen = *in
+	return "This template can no longer be used. Choose another, or write your own text"
+}
+
+// notApplied is what is said where a template was chosen and its text was not
+// in the message when it was to be checked: what is confirmed is what was seen.
+func notApplied(templates []sms.Template, chosen, in, own, text *string) sms.Invalid {
+	problem := applyTemplate(templates, chosen, in, own, text)
+	if problem == "" {
+		problem = "The text you chose was not in the message yet. It is now: read it, then continue"
 	}
-	return s.composeWith(w, r, v, p, bad)
+	return templateProblem(problem)
+}
+
+func templateProblem(sentence string) sms.Invalid {
+	if sentence == "" {
+		return nil
+	}
+	return sms.Invalid{"template": sentence}
 }
 
 // composeWith shows the form again. A browser that renews the form in place
@@ -51,6 +91,7 @@ func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Vis
 	if len(bad) > 0 && !page.IsFragment(r) {
 		return s.composeAgain(w, r, v, p, bad)
 	}
+	_, p.Plain = inStandard(p.Text)
 	read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
 	return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
@@ -60,4 +101,45 @@ func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Vis
 // page.
 func (s *drafts) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
 	return page.Redirect(w, r, views.NewPath)
+}
+
+// keepTyped keeps a form and leads to the page that shows it again.
+func (s *base) keepTyped(w http.ResponseWriter, r *http.Request, to string) error {
+	secret := desk.NewToken()
+	for _, once := range []string{"token", "version", "account", "replaces", "file", "do"} {
+		r.PostForm.Del(once)
+	}
+	s.Typed.Put(secret, r.PostForm.Encode(), s.Now())
+	return page.Redirect(w, r, views.With(to, "kept", secret))
+}
+
+// ToGroup takes a group for who gets the message; what was typed stays.
+func (s *drafts) ToGroup(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	r.PostForm.Set("group", r.PostForm.Get("group_to"))
+	return s.keepTyped(w, r, views.NewPath)
+}
+
+// Without takes back who was chosen; what was typed stays.
+func (s *drafts) Without(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+	r.PostForm.Del("group")
+	return s.keepTyped(w, r, views.NewPath)
+}
+
+// ToAudience makes a list of an audience's people and goes on with it; what was
+// typed stays.
+func (s *drafts) ToAudience(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	l, err := s.lists.ListAudience(r.Context(), v.User, v.Account.ID, page.Number(r.PostForm.Get("audience")),
+		r.PostForm.Get("token"))
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
+		p, err := s.composeTyped(r, v)
+		if err != nil {
+			return err
+		}
+		p.Way = views.WayAudience
+		return s.composeAgain(w, r, v, p, bad)
+	}
+	if err != nil {
+		return err
+	}
+	return s.keepTyped(w, r, views.ListNext(l))
 }

@@ -35,7 +35,15 @@ func (s *uploads) ListMessageForm(w http.ResponseWriter, r *http.Request, v *pag
 		return s.unreadable(w, r, v, l, a, err)
 	}
 	if typed, err := url.ParseQuery(s.Typed.Take(r.URL.Query().Get("kept"), s.Now())); err == nil && len(typed) > 0 {
-		typeInto(&p, typed)
+		if typed.Has("phone") {
+			typeInto(&p, typed)
+		} else { // it was written before there was a list
+			typeText(&p, typed)
+			if p.Order.Text != "" {
+				p.Order.Message = -1
+			}
+			matchMarks(&p, nil)
+		}
 	}
 	return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
 }
@@ -58,8 +66,10 @@ func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
 	if !page.Contains(p.SenderIDs, p.Order.SenderID) {
 		p.Order.SenderID = ""
 	}
-	if p.Order.SenderID == "" && len(p.SenderIDs) == 1 {
-		p.Order.SenderID = p.SenderIDs[0]
+	if p.Order.SenderID == "" {
+		if p.Order.SenderID, err = s.usualSender(ctx, v, a, p.SenderIDs); err != nil {
+			return p, profile, err
+		}
 	}
 	if p.Templates, err = s.usableTemplates(ctx, a); err != nil {
 		return p, profile, err
@@ -67,6 +77,7 @@ func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
 	for _, t := range p.Templates {
 		if t.Name == p.Order.Template && t.Name != "" {
 			p.Template = strconv.FormatInt(t.ID, 10)
+			p.TemplateIn = p.Template
 		}
 	}
 	drawFile(&p, profile)
@@ -160,6 +171,7 @@ func typeText(p *views.ListMessagePage, form url.Values) {
 		o.SenderID = form.Get("sender_id")
 	}
 	p.Template, o.Template = form.Get("template"), ""
+	p.TemplateIn, p.Own = form.Get("template_in"), page.Lines(form.Get("own"))
 	for _, t := range p.Templates {
 		if strconv.FormatInt(t.ID, 10) == p.Template && page.Lines(t.Text) == o.Text {
 			o.Template = t.Name
@@ -180,7 +192,8 @@ func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *pag
 	if err := s.fillFirst(r, v, &p, profile); err != nil {
 		return err
 	}
-	f := page.About(v.Frame("Message and columns", "new"), v, a)
+	_, p.Plain = inStandard(p.Order.Text)
+	f := page.About(v.Frame("New message", "new"), v, a)
 	f.Path = views.ListPath(p.List.UID, "/message")
 	f.Error = len(p.Errors) > 0
 	return s.Render(w, r, status, views.ListMessage(f, p))
@@ -230,6 +243,7 @@ func (s *uploads) ListPreview(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if err := s.fillFirst(r, v, &p, profile); err != nil {
 		return err
 	}
+	_, p.Plain = inStandard(p.Order.Text)
 	return s.Render(w, r, http.StatusOK, views.ListMessageParts(p))
 }
 
@@ -246,14 +260,24 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if err != nil {
 		return s.unreadable(w, r, v, l, a, err)
 	}
+	if column := r.PostForm.Get("put"); column != "" {
+		r.PostForm.Set("text", r.PostForm.Get("text")+"##"+column+"##")
+		r.PostForm.Set("do", "preview")
+	}
 	typeInto(&p, r.PostForm)
 	switch r.PostForm.Get("do") {
 	case "preview":
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
-	case "template":
-		return s.listTemplate(w, r, v, p, a, profile)
+	case "template", "own", "plain":
+		return s.listText(w, r, v, p, a, profile)
 	case "read":
 		return s.listRead(w, r, v, p, a, profile)
+	}
+	if p.Template != p.TemplateIn {
+		p.Errors = notApplied(p.Templates, &p.Template, &p.TemplateIn, &p.Own, &p.Order.Text)
+		p.Order.Message = -1
+		matchMarks(&p, r.PostForm)
+		return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)
 	}
 	l, err = s.lists.CheckList(r.Context(), v.User, l.UID, page.Number(r.PostForm.Get("version")), p.Order)
 	var bad sms.Invalid
@@ -273,18 +297,25 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 	return s.redirectToList(w, r, l)
 }
 
-// listTemplate puts a template's text into the form.
-func (s *uploads) listTemplate(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
+// listText does what the editor's buttons ask for: a template's text, the
+// person's own text again, standard characters.
+func (s *uploads) listText(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
 	a sms.Account, profile lists.Profile) error {
-	for _, t := range p.Templates {
-		if strconv.FormatInt(t.ID, 10) == p.Template {
-			p.Order.Text, p.Order.Template, p.Order.Message = page.Lines(t.Text), t.Name, -1
-			matchMarks(&p, r.PostForm)
-			return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
-		}
+	switch r.PostForm.Get("do") {
+	case "plain":
+		p.Order.Text, _ = inStandard(p.Order.Text)
+		return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
+	case "own":
+		p.Template = ""
 	}
-	p.Errors = sms.Invalid{"template": "Choose a template, or write your own text"}
-	return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)
+	p.Errors = templateProblem(applyTemplate(p.Templates, &p.Template, &p.TemplateIn, &p.Own, &p.Order.Text))
+	if p.TemplateIn != "" {
+		p.Order.Message = -1
+	}
+	typeText(&p, url.Values{"text": {p.Order.Text}, "template": {p.Template}, "template_in": {p.TemplateIn},
+		"own": {p.Own}, "name": {p.Order.Name}, "flash": r.PostForm["flash"]})
+	matchMarks(&p, r.PostForm)
+	return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
 }
 
 // listRead reads the file another way. The columns are then guessed anew; the

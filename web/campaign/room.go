@@ -25,6 +25,7 @@ type Orders struct {
 	Download downloadOrders
 	Confirm  confirmOrders
 	Draft    draftOrders
+	Audience audienceOrders
 	Upload   uploadOrders
 	Doubt    doubtOrders
 }
@@ -56,7 +57,7 @@ func New(site *page.Site, c Config) *Room {
 		Messages:  &messages{base: common, store: c.Ask.Message, desk: c.Do.Message},
 		Downloads: &downloads{base: common, lists: c.Do.Download, downloads: make(page.Seats, downloadsMost)},
 		Confirms:  &confirms{base: common, store: c.Ask.Confirm, desk: c.Do.Confirm},
-		Drafts:    &drafts{base: common, store: c.Ask.Draft, desk: c.Do.Draft},
+		Drafts:    &drafts{base: common, store: c.Ask.Draft, desk: c.Do.Draft, lists: c.Do.Audience},
 		Uploads:   &uploads{base: common, store: c.Ask.Upload, lists: c.Do.Upload},
 		Doubts:    &doubts{base: common, store: c.Ask.Doubt, desk: c.Do.Doubt},
 		Overviews: &overviews{base: common, store: c.Ask.Overview},

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -147,6 +149,8 @@ type uploadForm struct {
 	size                     int64 // as the page's script measured it, 0: not known
 	name                     string
 	file                     *fileReader // nil: no file was chosen
+	parts                    *multipart.Reader
+	typed                    url.Values // what stands in the form beside, of a message that is being written
 }
 
 // fileReader keeps apart a browser that went away and a disk that is full.
@@ -164,8 +168,8 @@ func (f *fileReader) Read(b []byte) (int, error) {
 }
 
 const (
-	parcelParts = 10
-	parcelField = 1 << 10
+	parcelParts = 80
+	parcelField = 64 << 10
 	// parcelFrame is about what a form weighs around its file.
 	parcelFrame = 2 << 10
 )
@@ -180,23 +184,30 @@ func openParcel(r *http.Request) (uploadForm, error) {
 	if err != nil {
 		return p, page.ErrUnreadable
 	}
+	p.parts, p.typed = reader, url.Values{}
+	return p, p.readOn()
+}
+
+// readOn reads a form's fields up to its file, or to its end.
+func (p *uploadForm) readOn() error {
 	for range parcelParts {
-		part, err := reader.NextPart()
+		part, err := p.parts.NextPart()
 		if err == io.EOF {
-			return p, nil
+			return nil
 		}
 		if err != nil {
-			return p, page.ErrUnreadable
+			return page.ErrUnreadable
 		}
-		if part.FormName() == "file" {
+		if part.FormName() == "file" && p.file == nil {
 			if p.name = part.FileName(); p.name != "" {
 				p.file = &fileReader{Reader: part}
+				return nil
 			}
-			return p, nil
+			continue
 		}
 		value, err := io.ReadAll(io.LimitReader(part, parcelField))
 		if err != nil || len(value) == parcelField {
-			return p, page.ErrUnreadable
+			return page.ErrUnreadable
 		}
 		switch part.FormName() {
 		case "token":
@@ -207,9 +218,11 @@ func openParcel(r *http.Request) (uploadForm, error) {
 			p.replaces = string(value)
 		case "size":
 			p.size = page.Number(string(value))
+		case "text", "sender_id", "template", "template_in", "own", "flash", "name":
+			p.typed.Add(part.FormName(), string(value))
 		}
 	}
-	return p, page.ErrUnreadable
+	return page.ErrUnreadable
 }
 
 // key makes the form's token good for one file: pressed twice it is one list,
@@ -262,6 +275,9 @@ func (s *uploads) receiveList(w http.ResponseWriter, r *http.Request, v *page.Vi
 	case err != nil:
 		return err
 	}
+	if err := p.readOn(); err != nil {
+		return err
+	}
 	return s.afterUpload(w, r, v, p, l)
 }
 
@@ -299,6 +315,10 @@ func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 // one and fits its message as it is.
 func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, p uploadForm, l sms.List) error {
 	if p.replaces == "" || l.State != sms.ListUploaded {
+		if p.typed.Get("text") != "" && p.purpose == sms.ForCampaign {
+			r.PostForm = p.typed
+			return s.keepTyped(w, r, views.ListNext(l))
+		}
 		return page.Redirect(w, r, views.ListNext(l))
 	}
 	checked, err := s.lists.CheckList(r.Context(), v.User, l.UID, l.Version, l.Order)
