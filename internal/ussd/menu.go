@@ -204,6 +204,7 @@ func (m Menu) In(w Words, language string) string {
 
 func (l Language) back() string  { return or(l.Back, "Back") }
 func (l Language) more() string  { return or(l.More, "More") }
+func (l Language) twice() string { return "We received this twice. To confirm, send it again." }
 func (l Language) wrong() string { return or(l.Wrong, "That is not a valid choice.") }
 
 func or(s, other string) string {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -44,8 +45,9 @@ type Request struct {
 	USSDID    string // id.ussd
 	Status    string // status.code and status.message, such as "200 OK"
 	Body      string // backend.cuap.body as it came, "" without one
-	// Digest tells requests of the same bytes from others.
-	Digest [16]byte
+	// Digest tells requests of the same bytes from others, Rest those that are the
+	// same but for their text.
+	Digest, Rest [16]byte
 
 	// Echoed from backend.cuap.header, "" where the request has none.
 	CommandID  string // 114 says that the user hung up
@@ -73,7 +75,7 @@ func ParseRequest(body []byte) (Request, error) {
 	cuap, _ := object(backend["cuap"])
 	header, _ := object(cuap["header"])
 	status, _ := object(top["status"])
-	sum := sha256.Sum256(body)
+	sum, rest := sha256.Sum256(body), restOf(top)
 	r := Request{
 		MSISDN:     text(top["msisdn"]),
 		Network:    text(top["network"]),
@@ -85,6 +87,7 @@ func ParseRequest(body []byte) (Request, error) {
 		Status:     strings.TrimSpace(text(status["code"]) + " " + text(status["message"])),
 		Body:       kept(cuap["body"]),
 		Digest:     [16]byte(sum[:16]),
+		Rest:       [16]byte(rest[:16]),
 		CommandID:  text(header["command_id"]),
 		CommandLen: text(header["command_len"]),
 		ReceiverID: text(header["receiver_id"]),
@@ -100,6 +103,17 @@ func ParseRequest(body []byte) (Request, error) {
 		return r, ErrMalformed
 	}
 	return r, nil
+}
+
+// restOf sums up a request without its text.
+func restOf(top map[string]json.RawMessage) [32]byte {
+	rest := maps.Clone(top)
+	delete(rest, "text")
+	plain, err := json.Marshal(rest)
+	if err != nil {
+		return [32]byte{}
+	}
+	return sha256.Sum256(plain)
 }
 
 // HungUp is the command of a caller who hung up.

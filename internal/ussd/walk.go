@@ -1,6 +1,7 @@
 package ussd
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -91,6 +92,42 @@ func (p *Program) Begin(inputs []string, own []Value, do Doer) (State, Answer) {
 func (p *Program) Next(s *State, input string, do Doer) Answer {
 	a, _ := p.step(s, input, do)
 	return a
+}
+
+// Twice is what a caller sees whose input came a second time, where nothing
+// tells whether it was pressed twice or sent again by the service. asks says
+// that taking it would do what cannot be undone, such as keep an answer or do a
+// deed: then the same screen asks for it once more. Nothing is done, and s stays
+// as it is.
+func (p *Program) Twice(s *State, input string) (a Answer, asks bool) {
+	tried, noted := s.copied(), &noted{}
+	p.step(&tried, input, noted)
+	if !noted.does {
+		return Answer{}, false
+	}
+	same := s.copied()
+	return p.show(&same, p.speaks(s).twice()), true
+}
+
+func (s *State) copied() State {
+	c := *s
+	c.Values, c.trail = slices.Clone(s.Values), slices.Clone(s.trail)
+	return c
+}
+
+// noted is a Doer that only notes whether something would be done.
+type noted struct{ does bool }
+
+// Do notes every deed but a question.
+func (n *noted) Do(a Action, _ *State) (into string, ok bool) {
+	n.does = n.does || a.Kind != Status
+	return "", true
+}
+
+// Record notes an answer.
+func (n *noted) Record(string, string) bool {
+	n.does = true
+	return true
 }
 
 // Key is the key of the screen on which the caller stands.

@@ -56,7 +56,7 @@ func TestParseRequest(t *testing.T) {
 			if (err != nil) != tt.bad || err != nil && !errors.Is(err, ErrMalformed) {
 				t.Fatalf("error %v, want bad %v", err, tt.bad)
 			}
-			got.Digest = [16]byte{}
+			got.Digest, got.Rest = [16]byte{}, [16]byte{}
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Fatal(d)
 			}
@@ -133,4 +133,22 @@ func FuzzUSSD(f *testing.F) {
 			t.Fatal(d)
 		}
 	})
+}
+
+// TestRestTellsPressesApart: the text alone does not change what else a request holds.
+func TestRestTellsPressesApart(t *testing.T) {
+	rest := func(body string) [16]byte {
+		r, err := ParseRequest([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Rest
+	}
+	first := rest(`{"msisdn":"234","text":"1","session":{"type":{"code":3}},"id":{"ussd":"u-1"}}`)
+	if first != rest(`{"text":"22","id":{"ussd":"u-1"},"msisdn":"234","session":{"type":{"code":3}}}`) {
+		t.Error("another text is another request")
+	}
+	if first == rest(`{"msisdn":"234","text":"1","session":{"type":{"code":3}},"id":{"ussd":"u-2"}}`) {
+		t.Error("another mark is the same request")
+	}
 }

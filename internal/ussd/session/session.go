@@ -33,6 +33,7 @@ type Sessions struct {
 
 	known   atomic.Pointer[published]
 	tries   sync.Map // id.session of a trial -> *try
+	marks   sync.Map // networkKey of those whose requests are each marked, so that no press looks like a retry
 	shards  [64]shard
 	open    atomic.Int64
 	number  atomic.Int64
@@ -97,10 +98,18 @@ type call struct {
 	menu     *ussd.Published // of program
 	state    ussd.State
 	digest   [16]byte
+	last     pressed
 	answer   ussd.Answer
 	answered int64 // milliseconds; 0 before the first answer
 	readable bool  // about.Number is a number to which messages can go
 	gone     bool  // taken out of its shard
+}
+
+// pressed is the last request of a phone: its text and what else it held.
+type pressed struct {
+	text  string
+	rest  [16]byte
+	stage ussd.Stage
 }
 
 // New returns Sessions without menus: Prepare reads them, Run keeps
@@ -124,6 +133,7 @@ func (s *Sessions) Answer(ctx context.Context, account int64, r ussd.Request) (u
 	if !ok {
 		return ussd.Answer{}, fmt.Errorf("answer USSD: account %d: %w", account, sms.ErrNotFound)
 	}
+	arrived := s.now()
 	number, readable := readCaller(r.MSISDN, a.Country)
 	key, ok := keyOf(account, number, r)
 	if !ok {
@@ -142,6 +152,10 @@ func (s *Sessions) Answer(ctx context.Context, account int64, r ussd.Request) (u
 		c.mu.Unlock()
 	}()
 	c.about.AccountID, c.about.Number, c.readable = account, number, readable
+	if again, is := s.again(c, r, arrived.UnixMilli()); is {
+		whole = true
+		return again, nil
+	}
 	answer, err := s.turn(ctx, known, c, r, began)
 	whole = true
 	return answer, err
@@ -229,13 +243,46 @@ func (s *Sessions) hold(k callKey, make bool) *call {
 	}
 }
 
+// networkKey is what of requests decides whether each is marked.
+type networkKey struct {
+	account int64
+	network string
+}
+
+// again answers a request of the same bytes as the one before it. That the
+// service sent it again is sure where it came before the answer, where it is
+// not an input to a session that is open, and where this network's requests are
+// each marked; then the answer is repeated. Otherwise nothing tells it from a
+// second press of the same key: for a short time what cannot be undone is asked
+// for, and everything else repeats its answer.
+func (s *Sessions) again(c *call, r ussd.Request, arrived int64) (ussd.Answer, bool) {
+	if c.answered == 0 || r.Digest != c.digest || arrived-c.answered > ussd.MaxSame {
+		return ussd.Answer{}, false
+	}
+	open := c.program != nil && c.about.EndedAt == 0
+	_, marked := s.marks.Load(networkKey{c.about.AccountID, c.about.Network})
+	if open && r.Stage == ussd.Continue && arrived > c.answered && !marked {
+		if asked, asks := c.program.Twice(&c.state, r.Text); asks {
+			return asked, true
+		}
+	}
+	return c.answer, true
+}
+
+// learn notes a network whose requests differ although one key was pressed
+// twice in one session.
+func (s *Sessions) learn(c *call, r ussd.Request) {
+	now := pressed{clean(r.Text, 200), r.Rest, r.Stage}
+	if now.stage == ussd.Continue && now.stage == c.last.stage && now.text == c.last.text && now.rest != c.last.rest {
+		s.marks.Store(networkKey{c.about.AccountID, c.about.Network}, true)
+	}
+	c.last = now
+}
+
 // turn is one request of a phone whose earlier ones are answered.
 func (s *Sessions) turn(ctx context.Context, known *published, c *call, r ussd.Request,
 	began time.Time) (ussd.Answer, error) {
 	now := began.UnixMilli()
-	if c.answered > 0 && r.Digest == c.digest && now-c.answered <= ussd.MaxSame {
-		return c.answer, nil
-	}
 	hungUp := r.CommandID == ussd.HungUp
 	running := c.program != nil && c.about.EndedAt == 0
 	if running && now-c.about.LastAt > ussd.MaxIdle {
@@ -308,6 +355,7 @@ func (s *Sessions) step(ctx context.Context, c *call, r ussd.Request, began time
 	walk func(*deeds) ussd.Answer) (ussd.Answer, error) {
 	d := &deeds{s: s, ctx: ctx, c: c}
 	answer := walk(d)
+	s.learn(c, r)
 	now := s.now()
 	c.about.LastAt, c.about.Steps = now.UnixMilli(), c.about.Steps+1
 	c.about.Slowest = max(c.about.Slowest, now.Sub(began).Microseconds())

@@ -255,6 +255,53 @@ func TestUSSDSessions(t *testing.T) {
 			r.clock.ms.Add(1)
 			r.has(r.ask(q), "Done.") // later it is a new answer
 		},
+		"the same key twice": func(r *ussdRig) {
+			const asked = "We received this twice. To confirm, send it again."
+			q := r.request(begin, "08030000101", "*347#")
+			r.has(r.ask(q), menuStart)
+			r.clock.ms.Add(1)
+			if got := r.ask(q); strings.Contains(got, asked) {
+				r.t.Fatalf("dialling asks: %q", got)
+			}
+			q = r.request(next, "08030000101", "1")
+			r.has(r.ask(q), menuSure)
+			if got := r.ask(q); strings.Contains(got, asked) || !strings.Contains(got, menuSure) {
+				r.t.Fatalf("what came while the first was answered: %q", got)
+			}
+			r.clock.ms.Add(1)
+			r.has(r.ask(q), asked)
+			r.has(r.ask(q), menuSure)
+			if len(r.store.blocked) > 0 {
+				r.t.Fatal("a request that may be a repetition did what cannot be undone")
+			}
+			// Another mark in the request says that it is a press.
+			q.Digest[0]++
+			q.Rest[0]++
+			r.has(r.ask(q), "Done.")
+		},
+		"the same key twice goes nowhere new": func(r *ussdRig) {
+			r.has(r.ask(r.request(begin, "08030000101", "*347#")), menuStart)
+			q := r.request(next, "08030000101", "7")
+			first := r.ask(q)
+			r.clock.ms.Add(1)
+			if got := r.ask(q); got != first {
+				r.t.Fatalf("%q became %q", first, got)
+			}
+		},
+		"a network that marks its requests is not asked": func(r *ussdRig) {
+			r.has(r.ask(r.request(begin, "08030000101", "*347#")), menuStart)
+			for i := range byte(2) {
+				q := r.request(next, "08030000101", "7")
+				q.Rest[0] = i
+				r.ask(q)
+			}
+			q := r.request(next, "08030000101", "1")
+			r.has(r.ask(q), menuSure)
+			r.clock.ms.Add(1)
+			if got := r.ask(q); strings.Contains(got, "twice") || !strings.Contains(got, menuSure) {
+				r.t.Fatal(got)
+			}
+		},
 		"blocked by a person, not unblocked by a phone": func(r *ussdRig) {
 			r.store.blocked["2348030000101"] = sms.BlockedByStaff
 			r.has(r.ask(r.request(begin, "08030000101", "*347*2#")), "Ask at the clinic.")
