@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"smsdesk/internal/sms"
@@ -146,6 +147,12 @@ func version(r query.UssdVersion) (ussd.Version, error) {
 		return v, fmt.Errorf("read version %d of menu %d: %w", r.No, r.MenuID, err)
 	}
 	return v, nil
+}
+
+// AnswersUSSD says that callers can reach a menu of the account.
+func (db menuStore) AnswersUSSD(ctx context.Context, account int64) (bool, error) {
+	list, err := db.PublishedMenus(ctx)
+	return slices.ContainsFunc(list, func(m ussd.Published) bool { return m.AccountID == account }), err
 }
 
 // PublishedMenus are what callers of all accounts walk through.

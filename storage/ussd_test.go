@@ -52,6 +52,11 @@ func TestMenusAreKept(t *testing.T) {
 		list[0].AccountID != f.account.ID {
 		t.Fatalf("%+v", list)
 	}
+	for account, want := range map[int64]bool{f.account.ID: true, f.account.ID + 1: false} {
+		if got, err := f.db.AnswersUSSD(f.ctx, account); err != nil || got != want {
+			t.Errorf("account %d answers: %t %v", account, got, err)
+		}
+	}
 	versions, err := f.db.MenuVersions(f.ctx, id)
 	f.must(err)
 	if len(versions) != 2 || versions[0].No != 2 || versions[1].ByName != "Ada" {

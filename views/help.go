@@ -55,6 +55,7 @@ func helpTopics() []helpTopic {
 		{"What a part is", "#parts", "characters length price special 160 70 GSM unicode"},
 		{"How lists are read", "#lists", "upload file excel csv xlsx ods xls phone numbers hidden rows columns whatsapp"},
 		{"Test numbers", "#test-numbers", "sandbox try rehearsal"},
+		{"USSD", "#ussd", "menu code dial shortcode session caller star hash survey sign up"},
 		{"Keys", "#keys", "keyboard shortcut"},
 	}
 }

@@ -11,10 +11,20 @@ type SetUpForm struct {
 	Bad                sms.Invalid
 }
 
+// Needed counts the tasks that are not optional.
+func (l TaskList) Needed() (n int) {
+	for _, t := range l.Tasks {
+		if !t.Optional {
+			n++
+		}
+	}
+	return n
+}
+
 // TaskList is what is left to do; it renews itself when a report arrives.
 type TaskList struct {
 	Tasks []Task
-	Done  int
+	Done  int  // of Needed
 	Next  Link // the first task that is open
 	Renew Refresh
 }

@@ -399,7 +399,7 @@ func SetUpTaskList(p TaskList) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = Mute(Number(p.Done)+" of "+Plural(len(p.Tasks), "task", "tasks")+" done").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Mute(Number(p.Done)+" of "+Plural(p.Needed(), "task", "tasks")+" done").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

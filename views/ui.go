@@ -157,6 +157,7 @@ type Task struct {
 	Text, Href, Hint string
 	Tone             Tone
 	Status           string
+	Optional         bool // nothing is missing while it is not done
 }
 
 // Segment is one share of a bar.

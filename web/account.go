@@ -28,6 +28,7 @@ type accounts struct {
 type accountQuestions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	Administrators(ctx context.Context) (int64, error)
+	AnswersUSSD(ctx context.Context, account int64) (bool, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)

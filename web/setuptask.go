@@ -18,6 +18,9 @@ func (s *accounts) setupTasks(w http.ResponseWriter, r *http.Request, v *page.Vi
 	}
 	list := views.TaskList{Tasks: tasks, Renew: views.Refresh{ID: "tasks"}}
 	for _, t := range tasks {
+		if t.Optional {
+			continue
+		}
 		if t.Tone == views.ToneOK {
 			list.Done++
 		} else if list.Next.Href == "" {
@@ -62,7 +65,19 @@ func (s *accounts) tasks(v *page.Visit) (list []views.Task, account sms.Account,
 	if administrators > 1 {
 		second.Status, second.Tone = "Done", views.ToneOK
 	}
-	return append(list, second), account, nil
+	menus, err := s.ussdTask(v, account)
+	return append(list, second, menus), account, err
+}
+
+// ussdTask is done once callers of the account can reach a menu.
+func (s *accounts) ussdTask(v *page.Visit, a sms.Account) (views.Task, error) {
+	t := views.Task{Text: "Answer USSD codes", Href: views.USSDPath, Status: "Optional", Optional: true,
+		Hint: "Publish a menu, then give the provider the USSD URL in Settings, Delivery reports."}
+	answers, err := s.store.AnswersUSSD(v.R.Context(), a.ID)
+	if answers {
+		t.Status, t.Tone = "Published", views.ToneOK
+	}
+	return t, err
 }
 
 const (

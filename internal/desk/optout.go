@@ -3,11 +3,29 @@ package desk
 import (
 	"context"
 	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 )
+
+// OptOutNoAddress says that a text has an opt-out link which recipients could
+// not open: nothing is set where they reach this desk, or an address that only
+// this computer or its network knows.
+func OptOutNoAddress(text, publicURL string) bool {
+	if !slices.ContainsFunc(sms.Placeholders(text), sms.IsStopMark) {
+		return false
+	}
+	u, err := url.Parse(publicURL)
+	if err != nil || u.Hostname() == "" || sms.Loopback(u.Hostname()) {
+		return true
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err == nil && (ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified())
+}
 
 // BlockByUSSD puts the number of a person onto the account's list who asked for
 // it in a USSD menu. msisdn is the number as the callback gives it (§6.2); one

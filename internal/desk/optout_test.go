@@ -121,3 +121,19 @@ func one(t *testing.T, r *kit, number string) sms.Blocked {
 	}
 	return known[number]
 }
+
+// TestOptOutNoAddress: a link that leads to this computer or its network helps
+// no recipient.
+func TestOptOutNoAddress(t *testing.T) {
+	const text = "Sale. Stop: ##Stop link##"
+	for address, want := range map[string]bool{"": true, "http://127.0.0.1:8080": true, "http://localhost": true,
+		"http://[::1]:8080": true, "http://192.168.1.7": true, "http://10.0.0.2:8080": true, "http://0.0.0.0:80": true, "::": true,
+		"https://sms.example.org": false, "https://203.0.113.7": false} {
+		if got := desk.OptOutNoAddress(text, address); got != want {
+			t.Errorf("%q: %t", address, got)
+		}
+		if desk.OptOutNoAddress("Sale ##Name##", address) {
+			t.Errorf("%q: a text without a link is warned of", address)
+		}
+	}
+}
