@@ -374,6 +374,9 @@ func (p ConfirmPage) listNotes() []string {
 	if n := t.Kinds[sms.RowRepaired]; n > 0 {
 		notes = append(notes, "We fixed "+Plural(int(n), "number", "numbers")+": "+fixes(t.Fixes)+".")
 	}
+	if n := int(t.Headers); n > 0 {
+		notes = append(notes, Plural(n, "row is", "rows are")+" left out because the column names are repeated there.")
+	}
 	if n := t.Kinds[sms.RowOtherText]; n > 0 {
 		notes = append(notes, Plural(int(n), "number will get", "numbers will get")+
 			" more than one message because the texts differ.")

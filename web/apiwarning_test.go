@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"testing"
 
@@ -38,4 +39,21 @@ func TestCreateTellsWhatOfAFileIsLeftOut(t *testing.T) {
 	if got := s.texts(answer.ID); !slices.Equal(got, []string{"2 2348031234501 Dear Ada, hello", "5 2348031234503 Dear Chidi, hello"}) {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestNamesInTheMiddleAreTold: rows that say the names of the columns again are
+// left out. A list that is right otherwise goes on to be confirmed, and hears of
+// it there; another one at its check.
+func TestNamesInTheMiddleAreTold(t *testing.T) {
+	const said = "1 row is left out because the column names are repeated there."
+	s := newSite(t)
+	s.clinic()
+	s.importer()
+	b := s.as(s.boss)
+	const list = "phone,name\n08031234501,Ada\nPHONE,Name\n08031234502,Bola\n"
+	_, page := b.checks("bad.csv", list+"12,Chidi\n", "Dear ##name##, hello")
+	page.has(said)
+	at := b.uploads("two.csv", list)
+	made := b.post(at+"/message", b.get(at+"/message").filled("text", "Dear ##name##, hello")...).is(http.StatusSeeOther)
+	b.get(made.header.Get("Location")).is(200).has(said)
 }

@@ -54,15 +54,20 @@ func (d *Lists) RejectedRows(ctx context.Context, by sms.User, uid string) (Reje
 			return
 		}
 		defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
+		var row sheet.Row
 		for n, err := range d.badRows(ctx, uid) {
-			var row sheet.Row
 			for err == nil && row.Number < int(n.Row) {
-				row, err = reader.Next()
+				if row, err = reader.Next(); err == io.EOF {
+					row, err = sheet.Row{Number: int(n.Row) + 1}, nil
+				}
 			}
+			bad := sheet.Rejected{Row: row, Fix: n.Text}
 			if err == nil && row.Number > int(n.Row) {
-				err = fmt.Errorf("row %d of list %s: %w", n.Row, uid, sms.ErrNotFound)
+				// Names that are said again were rows when an earlier smsdesk
+				// checked the list.
+				bad.Row = sheet.Row{Number: int(n.Row), Cells: n.Cells}
 			}
-			if !yield(sheet.Rejected{Row: row, Fix: n.Text}, err) || err != nil {
+			if !yield(bad, err) || err != nil {
 				return
 			}
 		}
