@@ -277,4 +277,12 @@ func (p TextParts) preview() string {
 	return p.Text
 }
 
+// pictured says what the picture of the parts shows.
+func (p TextParts) pictured() string {
+	if words := p.spoken(); words != "" {
+		return words
+	}
+	return "No text yet"
+}
+
 func (p TextParts) segments() sms.Segments { return sms.CountSegments(p.Text, false) }

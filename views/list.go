@@ -8,9 +8,6 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// listSteps are the pages from a file to a campaign.
-func listSteps() []string { return []string{"Upload", "Message", "Check", "Confirm"} }
-
 // UploadForm sends a file. Its zero value but for the token and the account is
 // a form for a new list.
 type UploadForm struct {

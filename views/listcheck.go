@@ -179,7 +179,7 @@ func (p ListCheckPage) title() string {
 	case p.List.State != sms.ListChecked:
 		return "Checking the list"
 	case t.Bad() > 0:
-		return "There is a problem with " + Shorten(p.List.FileName, 60)
+		return Number(int(t.Bad())) + " of " + Plural(int(t.Rows), "row needs", "rows need") + " fixing"
 	case t.Good == 0:
 		return p.nothingLeft()
 	case p.people():
@@ -309,6 +309,9 @@ func (p ListCheckPage) hiddenRows() string {
 }
 
 func (p ListCheckPage) sub() string {
+	if p.tally().Bad() > 0 {
+		return Shorten(p.List.FileName, 60)
+	}
 	out := "From " + Plural(int(p.tally().Rows), "row", "rows") + " in " + Shorten(p.List.FileName, 60) + "."
 	if p.tally().Good == 0 {
 		return out
@@ -344,10 +347,25 @@ func (p ListCheckPage) onwardTitle() string {
 	return ""
 }
 
-// onwardKind: with rows to fix, the one loud button uploads the corrected file.
-func (p ListCheckPage) onwardKind() Kind {
-	if p.tally().Bad() > 0 {
-		return Quiet
+// top is the head of the page.
+func (p ListCheckPage) top(title, sub string) FlowTop {
+	return FlowTop{Title: title, Sub: sub, Step: StepCheck, Back: [2]string{ListStart(p.List), ""}}
+}
+
+func (p ListCheckPage) deck() Deck {
+	t := p.tally()
+	ready := "ready"
+	if p.people() {
+		ready = "ready to import"
 	}
-	return Primary
+	d := Deck{Form: "make", Back: Link{Text: p.back(), Href: ListStart(p.List)}, Without: t.Good == 0,
+		Button: ButtonProps{ID: "go-on", Text: p.button(), Glyph: GlyphOnward},
+		Facts:  []DeckFact{{Figure: Number(int(t.Good)), Word: ready, Tone: ToneOK}}}
+	if bad := t.Bad(); bad > 0 {
+		d.Facts = append(d.Facts, DeckFact{Figure: Number(int(bad)), Word: "to fix", Tone: ToneBad})
+	}
+	if left := t.LeftOut(); left > 0 {
+		d.Facts = append(d.Facts, DeckFact{Figure: Number(int(left)), Word: "left out", Desk: true})
+	}
+	return d
 }

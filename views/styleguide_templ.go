@@ -1275,7 +1275,7 @@ func guideList() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Steps(listSteps(), 2).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Steps([]string{"Upload", "Message", "Check", "Confirm"}, 2).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -60,7 +60,7 @@ func TestCheckOfADirtyList(t *testing.T) {
 	b := s.as(s.boss)
 	at, page := b.checks("june.csv", dirtyList(20), "Dear ##name##, come on ##date##.")
 	s.leads(page)
-	page.has("There is a problem with june.csv", "4 of 20 rows to fix", "1 row is a duplicate.",
+	page.has("4 of 20 rows need fixing", "june.csv", "4 of 20 rows to fix", "1 row is a duplicate.",
 		"1 number is blocked. Nothing will be sent to it.", "We fixed 1 phone number. Removed spaces (1)",
 		"14 messages are ready.", "2 rows are left out.")
 	todo := map[string]string{"fill in the missing values in 1 row": "missing", "fix 2 phone numbers": "number",
@@ -207,7 +207,7 @@ func TestNothingLeftToSend(t *testing.T) {
 	b := s.as(s.boss)
 	_, page := b.checks("bad.csv", "phone,name\n12,Ada\n34,Bola\n", "Dear ##name##, hello")
 	s.leads(page)
-	page.has("There is a problem with bad.csv", "Upload the corrected file",
+	page.has("rows need fixing", "bad.csv", "Upload the corrected file",
 		"Back to message and columns").count("#make", 0)
 }
 
