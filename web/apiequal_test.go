@@ -245,3 +245,61 @@ func TestAKeySendsOnce(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestProgramsReadAndChangeWhatPagesDo: roles and pages as on the pages.
+func TestProgramsReadAndChangeWhatPagesDo(t *testing.T) {
+	s, m := factory(t)
+	a, err := s.db.AccountNamed(t.Context(), "Clinic")
+	s.must(err)
+	now := s.clock.now().UnixMilli()
+	s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: "₦57,524.50", ReadAt: now}}, now))
+	s.must(s.db.PutTemplates(t.Context(), a.ID, []sms.Template{{ID: 7, Name: "Fees", Text: "Dear ##Name##", IsApproved: true,
+		IsActive: true}, {ID: 8, Name: "Old"}}, now))
+	s.must(s.db.PutGroups(t.Context(), a.ID, []sms.Group{{ID: 9, Name: "Parents", ContactCount: 412}, {ID: 10, Name: "Staff"}}, now))
+	at := func(path string) string { return api.Path + path }
+	viewer, manager := s.machine(s.hire("v2@example.com", sms.Viewer)), s.machine(s.hire("m2@example.com", sms.Manager))
+	for path, want := range map[string]string{"/balance?account=Clinic": `"credits":"₦57,524.50"`,
+		"/templates?account=Clinic":  `"id":7,"name":"Fees","text":"Dear ##Name##","usable":true`,
+		"/sender-ids?account=Clinic": `"senderId":"CLINIC"`, "/groups?account=Clinic": `"contacts":412`} {
+		if got := viewer.get(at(path)).is(200); !strings.Contains(got.body, want) {
+			t.Errorf("%s: %s", path, got.body)
+		}
+	}
+	first := viewer.get(at("/groups?account=Clinic&limit=1")).is(200)
+	if !strings.Contains(first.body, `"nextCursor":"9"`) ||
+		!strings.Contains(viewer.get(at("/groups?account=Clinic&limit=1&cursor=9")).body, `"id":10,"name":"Staff","contacts":0}],"nextCursor":null`) {
+		t.Errorf("pages of groups: %s", first.body)
+	}
+	for _, path := range []string{"/balance", "/contacts", "/groups?account=Nobody"} {
+		if p := viewer.get(at(path)).problem(422); p.Errors[0].Field != "account" {
+			t.Errorf("%s: %+v", path, p)
+		}
+	}
+	const ada = `{"account":"Clinic","phone":"0803 000 0101","name":"Ada","tags":["Lagos"]}`
+	viewer.post(at("/contacts"), ada).problem(403)
+	if c := form[api.Contact](m.post(at("/contacts"), ada).is(201)); c.Phone != "2348030000101" || len(c.Tags) != 1 {
+		t.Errorf("%+v", c)
+	}
+	m.post(at("/contacts"), ada).problem(422)
+	if got := viewer.get(at("/contacts?account=Clinic")).is(200); strings.Contains(got.body, "2348030000101") || !strings.Contains(got.body, "Ada") {
+		t.Errorf("for a viewer: %s", got.body)
+	}
+	viewer.get(at("/blocked?account=Clinic")).problem(403)
+	if got := m.post(at("/blocked"), `{"account":"Clinic","phones":["08030000101","08030000102"],"note":"asked"}`).is(200); strings.TrimSpace(got.body) != `{"added":2,"all":2}` {
+		t.Errorf("%s", got.body)
+	}
+	if p := m.post(at("/blocked"), `{"account":"Clinic","phones":["x"]}`).problem(422); p.Errors[0].Field != "phones" {
+		t.Errorf("%+v", p)
+	}
+	m.post(at("/blocked"), `{"account":"Clinic","numbers":["08030000101"]}`).problem(422)
+	var list struct{ Items []api.Blocked }
+	s.must(json.Unmarshal([]byte(m.get(at("/blocked?account=Clinic")).is(200).body), &list))
+	if len(list.Items) != 2 || list.Items[0].Note != "asked" {
+		t.Fatalf("%+v", list)
+	}
+	off := at(fmt.Sprintf("/blocked/%d/unblock", list.Items[0].ID))
+	m.post(off, `{"note":"asked again"}`).problem(403)
+	manager.post(off, `{}`).problem(422)
+	manager.post(off, `{"note":"asked again"}`).is(200)
+	m.post(at("/groups"), `{"account":"Clinic","name":"New"}`).problem(403)
+}

@@ -378,6 +378,16 @@ func (s *Web) programTable() []page.Route {
 		of("POST", "/campaigns/{id}/continue", sms.Sender, false, s.api.Continue),
 		of("POST", "/campaigns/{id}/cancel", sms.Sender, false, s.api.Cancel),
 		of("GET", "/messages/{id}", sms.Viewer, false, s.api.ShowMessage),
+		of("GET", "/balance", sms.Viewer, false, s.api.Balance),
+		of("GET", "/templates", sms.Viewer, false, s.api.ListTemplates),
+		of("GET", "/sender-ids", sms.Viewer, false, s.api.ListSenderIDs),
+		of("GET", "/groups", sms.Viewer, false, s.api.ListGroups),
+		of("POST", "/groups", sms.Manager, false, s.api.CreateGroup),
+		of("GET", "/contacts", sms.Viewer, false, s.api.ListContacts),
+		of("POST", "/contacts", sms.Sender, false, s.api.CreateContact),
+		of("GET", "/blocked", sms.Sender, false, s.api.ListBlocked),
+		of("POST", "/blocked", sms.Sender, false, s.api.Block),
+		of("POST", "/blocked/{id}/unblock", sms.Manager, false, s.api.Unblock),
 	}
 }
 

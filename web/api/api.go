@@ -74,7 +74,10 @@ type Questions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	AccountNamed(ctx context.Context, name string) (sms.Account, error)
 	Accounts(ctx context.Context) ([]sms.Account, error)
+	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error)
 	CountCampaign(ctx context.Context, id int64) (sms.CampaignCount, error)
 	CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error)
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
@@ -83,6 +86,8 @@ type Questions interface {
 	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 	// Setting is "" for what was never set.
 	ReadSetting(ctx context.Context, name string) (string, error)
 }
@@ -90,9 +95,11 @@ type Questions interface {
 // Orders are what programs do.
 type Orders interface {
 	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
+	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added, all int, err error)
 	CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 	ContinueCampaign(ctx context.Context, by sms.User, id int64, o desk.ContinueOrder) (sms.Campaign, error)
 	CreateCampaign(ctx context.Context, by sms.User, o desk.Order) (sms.Campaign, error)
+	CreateGroup(ctx context.Context, by sms.User, account, parent int64, name string) (said string, err error)
 	EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error
 	HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	NeedsApproval(ctx context.Context, c sms.Campaign) (bool, error)
@@ -100,10 +107,12 @@ type Orders interface {
 	ProposeSchedule(ctx context.Context, by sms.User, id int64, at sms.Schedule) (sms.Campaign, error)
 	RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool, token int64) (string, error)
 	ResumeAccount(ctx context.Context, by sms.User, id int64) error
+	SaveContact(ctx context.Context, by sms.User, o desk.ContactOrder) (sms.Contact, error)
 	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	SendTest(ctx context.Context, by sms.User, campaign int64, o desk.TestOrder) (sms.Campaign, error)
 	StartCampaign(ctx context.Context, by sms.User, id int64, o desk.StartOrder) (sms.Campaign, error)
 	StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error)
 	UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error)
 	UseToken(ctx context.Context, secret string) (sms.Token, error)
 }
