@@ -285,7 +285,8 @@ func TestProgramsReadAndChangeWhatPagesDo(t *testing.T) {
 		t.Errorf("for a viewer: %s", got.body)
 	}
 	viewer.get(at("/blocked?account=Clinic")).problem(403)
-	if got := m.post(at("/blocked"), `{"account":"Clinic","phones":["08030000101","08030000102"],"note":"asked"}`).is(200); strings.TrimSpace(got.body) != `{"added":2,"all":2}` {
+	if got := m.post(at("/blocked"), `{"account":"Clinic","phones":["08030000101","08030000102"],"note":"asked"}`).
+		is(200); strings.TrimSpace(got.body) != `{"added":2,"all":2}` {
 		t.Errorf("%s", got.body)
 	}
 	if p := m.post(at("/blocked"), `{"account":"Clinic","phones":["x"]}`).problem(422); p.Errors[0].Field != "phones" {
