@@ -48,6 +48,7 @@ type Orders struct {
 	Door      doorOrders
 	API       api.Orders
 	APILists  api.ListOrders
+	APIData   api.DataOrders
 }
 
 // Config is what pages and programs need to work.
@@ -128,7 +129,7 @@ func New(c Config) *Web {
 }
 
 func (c Config) apiConfig() api.Config {
-	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Lists: c.Do.APILists, Feed: c.Feed, Log: c.Log, Now: c.Now,
+	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Data: c.Do.APIData, Lists: c.Do.APILists, Feed: c.Feed, Log: c.Log, Now: c.Now,
 		RequestID: page.RequestID,
 		Spool:     c.Spool, Stopping: c.Stopping}
 }

@@ -27,6 +27,7 @@ import (
 type API struct {
 	store    Questions
 	desk     Orders
+	data     DataOrders
 	lists    ListOrders
 	feed     *feed.Feed
 	log      *slog.Logger
@@ -41,8 +42,9 @@ type API struct {
 
 // Config is what it needs to work.
 type Config struct {
-	Ask Questions
-	Do  Orders
+	Ask  Questions
+	Do   Orders
+	Data DataOrders
 	// Lists takes the files that programs send.
 	Lists ListOrders
 	Feed  *feed.Feed
@@ -58,7 +60,7 @@ type Config struct {
 }
 
 func New(c Config) *API {
-	return &API{store: c.Ask, desk: c.Do, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
+	return &API{store: c.Ask, desk: c.Do, data: c.Data, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
 		pace:    newPace(),
 		uploads: make(semaphore, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
 }
@@ -95,11 +97,9 @@ type Questions interface {
 // Orders are what programs do.
 type Orders interface {
 	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
-	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added, all int, err error)
 	CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 	ContinueCampaign(ctx context.Context, by sms.User, id int64, o desk.ContinueOrder) (sms.Campaign, error)
 	CreateCampaign(ctx context.Context, by sms.User, o desk.Order) (sms.Campaign, error)
-	CreateGroup(ctx context.Context, by sms.User, account, parent int64, name string) (said string, err error)
 	EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error
 	HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	NeedsApproval(ctx context.Context, c sms.Campaign) (bool, error)
@@ -107,14 +107,20 @@ type Orders interface {
 	ProposeSchedule(ctx context.Context, by sms.User, id int64, at sms.Schedule) (sms.Campaign, error)
 	RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool, token int64) (string, error)
 	ResumeAccount(ctx context.Context, by sms.User, id int64) error
-	SaveContact(ctx context.Context, by sms.User, o desk.ContactOrder) (sms.Contact, error)
 	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	SendTest(ctx context.Context, by sms.User, campaign int64, o desk.TestOrder) (sms.Campaign, error)
 	StartCampaign(ctx context.Context, by sms.User, id int64, o desk.StartOrder) (sms.Campaign, error)
 	StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
-	UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error)
 	UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error)
 	UseToken(ctx context.Context, secret string) (sms.Token, error)
+}
+
+// DataOrders are what programs do with what an account keeps.
+type DataOrders interface {
+	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added, all int, err error)
+	CreateGroup(ctx context.Context, by sms.User, account, parent int64, name string) (said string, err error)
+	SaveContact(ctx context.Context, by sms.User, o desk.ContactOrder) (sms.Contact, error)
+	UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error)
 }
 
 // ListOrders are what programs do with lists.

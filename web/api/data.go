@@ -198,7 +198,7 @@ func (s *API) CreateContact(w http.ResponseWriter, r *http.Request, p apiCaller)
 	if err != nil {
 		return err
 	}
-	c, err := s.desk.SaveContact(r.Context(), p.user, desk.ContactOrder{AccountID: a.ID, Number: said.Phone, Name: said.Name,
+	c, err := s.data.SaveContact(r.Context(), p.user, desk.ContactOrder{AccountID: a.ID, Number: said.Phone, Name: said.Name,
 		Fields: said.Fields, Tags: strings.Join(said.Tags, ",")})
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (s *API) Block(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	if err != nil {
 		return err
 	}
-	added, all, err := s.desk.BlockNumbers(r.Context(), p.user,
+	added, all, err := s.data.BlockNumbers(r.Context(), p.user,
 		desk.BlockOrder{AccountID: a.ID, Numbers: strings.Join(said.Phones, "\n"), Note: said.Note})
 	if err != nil {
 		return renamed(err, "rows", "phones")
@@ -281,7 +281,7 @@ func (s *API) Unblock(w http.ResponseWriter, r *http.Request, p apiCaller) error
 	if _, err := readBody(r, &said); err != nil {
 		return err
 	}
-	b, err := s.desk.UnblockNumber(r.Context(), p.user, id, said.Note)
+	b, err := s.data.UnblockNumber(r.Context(), p.user, id, said.Note)
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (s *API) CreateGroup(w http.ResponseWriter, r *http.Request, p apiCaller) e
 	if err != nil {
 		return err
 	}
-	words, err := s.desk.CreateGroup(r.Context(), p.user, a.ID, said.Parent, said.Name)
+	words, err := s.data.CreateGroup(r.Context(), p.user, a.ID, said.Parent, said.Name)
 	if err != nil {
 		return err
 	}
