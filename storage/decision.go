@@ -133,19 +133,23 @@ func hints(ctx context.Context, q *query.Queries, m sms.Message, country string,
 	return list, nil
 }
 
-// Decide carries out what a person chose, whole or not at all; d.At is when
-// the person was shown what there was to decide, limits bound the calls of what
-// is to be sent again. It fails with sms.StaleDecisionError when any of the messages was
-// settled meanwhile. Where the
-// messages marked as sent or sent again, with those of the same person after
-// since, are more than sms.SecondFrom, only the proposal is stored.
+// Decide carries out what a person chose for the messages that no report settled
+// since d.At, when the person was shown what there was to decide; limits bound
+// the calls of what is to be sent again. It is whole or not at all: it fails with
+// sms.StaleDecisionError when somebody decided about any of the messages
+// meanwhile. Where the messages marked as sent or sent again, with those of the
+// same person after since, are more than sms.SecondFrom, only the proposal is
+// stored.
 func (db callStore) Decide(ctx context.Context, d sms.Decision, limits plan.Limits, since,
 	now int64) (out sms.DecisionResult, err error) {
 	err = db.update(ctx, "store decisions", func(t *tx) error {
 		out = sms.DecisionResult{Decision: d, Counts: map[sms.Choice]int{}}
-		picked, err := t.selectItems(ctx, d, true)
+		picked, settled, err := t.selectItems(ctx, d, true)
 		if err != nil {
 			return err
+		}
+		if out.Settled = settled; settled > 0 && len(picked) == 0 {
+			return nil
 		}
 		for _, p := range picked {
 			if p.choice.NeedsSecond() {
@@ -188,10 +192,11 @@ func (db callStore) Agree(ctx context.Context, id int64, second sms.User, limits
 			return err
 		}
 		out.Decision = d
-		picked, err := t.selectItems(ctx, d, false)
+		picked, settled, err := t.selectItems(ctx, d, false)
 		if err != nil {
 			return err
 		}
+		out.Settled = settled
 		for _, p := range picked {
 			out.Counts[p.choice]++
 		}
@@ -281,58 +286,107 @@ type decisionItem struct {
 	choice  sms.Choice
 }
 
-// selectItems turns choices into messages. With strict, a message that is not as the
+// selectItems turns choices into messages, and counts those that reports settled
+// since the person saw them. With strict, any other message that is not as the
 // person saw it is sms.StaleDecisionError; without, it is left out.
-func (t *tx) selectItems(ctx context.Context, d sms.Decision, strict bool) ([]decisionItem, error) {
-	own := map[int64]sms.Choice{}
-	for _, c := range d.Choices {
-		if c.Message > 0 {
-			own[c.Message] = c.Choice
-		}
-	}
+func (t *tx) selectItems(ctx context.Context, d sms.Decision, strict bool) (list []decisionItem, settled int,
+	err error) {
 	of, err := t.campaign(ctx, d.CampaignID)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var list []decisionItem
 	var gone sms.StaleDecisionError
+	own, whole := byScope(d.Choices)
 	changed := false
 	for _, c := range d.Choices {
 		rows, err := t.messagesOf(ctx, d, c)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		if strict && c.Message == 0 && len(rows) != c.Seen {
-			changed = true
-			late, err := t.DecidedSince(ctx, c.Attempt, d.At)
+		if c.Message == 0 && len(rows) != c.Seen {
+			byReport, err := t.leftByReport(ctx, d, c, len(rows))
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
-			for _, r := range late {
-				gone.Messages = append(gone.Messages, message(r))
+			if settled += byReport; byReport == 0 && strict {
+				late, err := t.DecidedSince(ctx, c.Attempt, d.At)
+				if err != nil {
+					return nil, 0, err
+				}
+				for _, r := range late {
+					gone.Messages = append(gone.Messages, message(r))
+				}
+				changed = true
+				continue
 			}
-			continue
 		}
 		for _, m := range rows {
-			if _, has := own[m.ID]; has && c.Message == 0 {
+			if own[m.ID] && c.Message == 0 {
 				continue
 			}
 			_, ok := c.Choice.Becomes(m.State, of.State)
-			ok = ok && m.CampaignID == d.CampaignID && m.AttemptID == c.Attempt
-			if !ok && strict {
+			mine := m.CampaignID == d.CampaignID && m.AttemptID == c.Attempt
+			switch {
+			case ok && mine && c.Choice != sms.ChooseLater:
+				list = append(list, decisionItem{m, c.Choice})
+			case ok && mine:
+			case mine && overtakenByReport(m, c.Choice, of):
+				if !whole[c.Attempt] {
+					settled++ // otherwise the whole call's choice has counted it
+				}
+			case strict:
 				if changed = true; m.CampaignID == d.CampaignID {
 					gone.Messages = append(gone.Messages, m)
 				}
 			}
-			if ok && c.Choice != sms.ChooseLater {
-				list = append(list, decisionItem{m, c.Choice})
-			}
 		}
 	}
 	if changed {
-		return nil, gone
+		return nil, 0, gone
 	}
-	return list, nil
+	return list, settled, nil
+}
+
+// byScope tells the messages that have a choice of their own, and the calls of
+// which the rest has one.
+func byScope(choices []sms.DecisionItem) (own, whole map[int64]bool) {
+	own, whole = map[int64]bool{}, map[int64]bool{}
+	for _, c := range choices {
+		if c.Message > 0 {
+			own[c.Message] = true
+		} else {
+			whole[c.Attempt] = true
+		}
+	}
+	return own, whole
+}
+
+// leftByReport is how many messages of a call fewer wait than the person saw,
+// 0 unless reports alone settled every one of them.
+func (t *tx) leftByReport(ctx context.Context, d sms.Decision, c sms.DecisionItem, waiting int) (int, error) {
+	rows, err := t.SettledSince(ctx, c.Attempt, d.At)
+	if err != nil {
+		return 0, err
+	}
+	reported := 0
+	for _, r := range rows {
+		if r.CampaignID != d.CampaignID || r.Evidence != sms.ByReport {
+			return 0, nil
+		}
+		reported = int(r.N)
+	}
+	// A later report about a message that was settled before counts as well.
+	if missing := c.Seen - waiting; missing > 0 && missing <= reported {
+		return missing, nil
+	}
+	return 0, nil
+}
+
+// overtakenByReport says that a report has settled a message to which a choice
+// about one in doubt came too late.
+func overtakenByReport(m sms.Message, c sms.Choice, of sms.Campaign) bool {
+	_, known := c.Becomes(sms.InDoubt, of.State)
+	return known && m.State == sms.Accepted && m.Evidence == sms.ByReport
 }
 
 func (t *tx) messagesOf(ctx context.Context, d sms.Decision, c sms.DecisionItem) ([]sms.Message, error) {

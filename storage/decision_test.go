@@ -114,6 +114,65 @@ func TestADecisionIsWholeOrNotAtAll(t *testing.T) {
 	f.check()
 }
 
+// TestADecisionThatReportsOvertookKeepsWhatIsLeft: for a whole call and message by
+// message, and never for what a report settled.
+func TestADecisionThatReportsOvertookKeepsWhatIsLeft(t *testing.T) {
+	f := newFixture(t)
+	c, a := f.doubt("Hello", numbers(5)...)
+	read := f.now()
+	decide := func(by sms.User, choices ...sms.DecisionItem) (sms.DecisionResult, error) {
+		return f.db.Decide(f.ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by,
+			At: read}, planLimits, 0, f.now())
+	}
+	report := func(recipient int) {
+		t.Helper()
+		f.apply(f.foreign(a, recipient, fmt.Sprint("late", recipient), "Hello", "DELIVRD"))
+		f.pass(ripe)
+		if got := f.reconcile(); len(got) != 1 {
+			t.Fatalf("reports settled %v", got)
+		}
+	}
+	whole := sms.DecisionItem{Attempt: a.ID, Seen: 5, Choice: sms.ChooseAgain}
+	report(0)
+	report(1)
+	out, err := decide(ada, whole, sms.DecisionItem{Attempt: a.ID, Message: a.Messages[1], Choice: sms.ChooseSent},
+		sms.DecisionItem{Attempt: a.ID, Message: a.Messages[2], Choice: sms.ChooseLater})
+	if err != nil || out.Settled != 2 || out.Counts[sms.ChooseAgain] != 2 || out.Counts[sms.ChooseSent] != 0 ||
+		out.Decision.N != 2 || out.Campaign.Recipients != 2 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	f.wantStates(c.ID, map[sms.State]int{sms.Accepted: 2, sms.InDoubt: 3})
+	f.check()
+	if _, err := decide(ada, whole); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("a double click sends again twice: %v", err)
+	}
+	// Message by message, and a second tab after that.
+	report(2)
+	each := []sms.DecisionItem{{Attempt: a.ID, Message: a.Messages[2], Choice: sms.ChooseClose},
+		{Attempt: a.ID, Message: a.Messages[3], Choice: sms.ChooseClose}}
+	if out, err = decide(ada, each...); err != nil || out.Settled != 1 || out.Counts[sms.ChooseClose] != 1 {
+		t.Errorf("%+v %v", out, err)
+	}
+	for _, late := range [][]sms.DecisionItem{each, {{Attempt: a.ID, Seen: 5, Choice: sms.ChooseSent}}} {
+		if _, err := decide(bola, late...); !errors.Is(err, sms.ErrConflict) {
+			t.Errorf("a decision about what a person decided: %v", err)
+		}
+	}
+	if _, err := decide(bola, sms.DecisionItem{Attempt: a.ID, Message: a.Messages[2],
+		Choice: "made up"}); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("a choice that there is not: %v", err)
+	}
+	f.wantStates(c.ID, map[sms.State]int{sms.Accepted: 3, sms.ClosedUnknown: 1, sms.InDoubt: 1})
+	// Nothing left is nothing decided.
+	report(4)
+	last := sms.DecisionItem{Attempt: a.ID, Message: a.Messages[4], Choice: sms.ChooseSent}
+	if out, err = decide(ada, last); err != nil || out.Settled != 1 || out.Decision.ID != 0 || len(out.Counts) != 0 {
+		t.Errorf("%+v %v", out, err)
+	}
+	f.wantStates(c.ID, map[sms.State]int{sms.Accepted: 4, sms.ClosedUnknown: 1})
+	f.check()
+}
+
 // TestManyNeedTwoPeople: also when they come in several presses.
 func TestManyNeedTwoPeople(t *testing.T) {
 	f := newFixture(t)

@@ -26,7 +26,7 @@ type DoubtPage struct {
 	Chosen               map[string]sms.Choice // by field name, for a form that comes back
 	First                string                // address of the first page of calls, "" on it
 	Next                 string
-	Overtaken            []sms.Message // settled by somebody or something else before this form came
+	Overtaken            []sms.Message // decided by somebody else before this form came
 	Bad                  sms.Invalid
 	Live                 Refresh
 }

@@ -107,6 +107,61 @@ func TestSomebodyElseWasFaster(t *testing.T) {
 	}
 }
 
+// TestReportsThatOvertakeADecision leave it what is left: nobody has to choose again.
+func TestReportsThatOvertakeADecision(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c, list := s.doubtful(a, 4, "Hello")
+	boss, path, attempt := s.as(s.boss), "/campaigns/"+ids(c.ID)+"/doubt", ids(list[0].AttemptID)
+	read := ids(s.clock.now().UnixMilli())
+	settle := func(of ...sms.Message) {
+		t.Helper()
+		var reports []sms.DeliveryReport
+		for _, m := range of {
+			reports = append(reports, sms.DeliveryReport{ID: m.ID, AccountID: a.ID, ProviderID: "late-" + ids(m.ID),
+				Mobile: m.Number, Status: "DELIVRD", ShortMessage: m.Text, ReceivedAt: s.clock.now().UnixMilli()})
+		}
+		_, err := s.db.ApplyReports(t.Context(), reports, map[int64]string{a.ID: a.Country}, sms.Cursors{},
+			s.clock.now().UnixMilli())
+		s.must(err)
+		s.clock.pass(5 * time.Minute)
+		s.must(s.db.Reconcile(t.Context(), a.ID, a.Country, s.clock.now().UnixMilli(), func(sms.ApplyResult) {}))
+		for _, m := range of {
+			if got := s.state(m.ID); got != sms.Accepted {
+				t.Fatalf("the report left message %d %s", m.ID, got)
+			}
+		}
+	}
+	s.clock.pass(time.Minute)
+	settle(list[0], list[1])
+	closed := boss.post(path, "read", read, "message-"+ids(list[1].ID), "close", "message-"+ids(list[2].ID),
+		"close").is(http.StatusSeeOther).header.Get("Location")
+	boss.get(closed).has("Reports settled 1 in the meantime; 1 closed.", "1 message needs your decision")
+	if s.state(list[1].ID) != sms.Accepted || s.state(list[2].ID) != sms.ClosedUnknown {
+		t.Errorf("%s, %s", s.state(list[1].ID), s.state(list[2].ID))
+	}
+	boss.post(path, "read", read, "call-"+attempt, "sent", "seen-"+attempt, "4").is(http.StatusConflict)
+
+	c, list = s.doubtful(a, 3, "Goodbye")
+	path, attempt, read = "/campaigns/"+ids(c.ID)+"/doubt", ids(list[0].AttemptID), ids(s.clock.now().UnixMilli())
+	s.clock.pass(time.Minute)
+	settle(list[0], list[2])
+	choice := []string{"read", read, "call-" + attempt, "again", "seen-" + attempt, "3",
+		"message-" + ids(list[2].ID), "again"}
+	boss.post(path, choice...).is(http.StatusOK).has("Send 1 message again?")
+	confirm := boss.post(path, append(choice, "confirmed", "yes")...).is(http.StatusSeeOther).header.Get("Location")
+	boss.get(confirm).is(http.StatusOK).has("Reports settled 2 in the meantime; 1 left to send again.",
+		"Send 1 message now")
+	boss.post(path, append(choice, "confirmed", "yes")...).is(http.StatusConflict)
+	settle(list[1])
+	none := boss.post(path, choice...).is(http.StatusSeeOther).header.Get("Location")
+	boss.get(none).has("Reports settled 3 in the meantime; nothing was left to decide.", "Nothing to decide")
+	for _, made := range []string{"overtaken", "overtaken.0.1.0.0.0.0", "overtaken.-1.1.0.0.0.0",
+		"overtaken.1.2.3.4.5.6.7"} {
+		boss.get(path+"?done="+made).count("#done", 0)
+	}
+}
+
 func TestSendingAgainAsksTwice(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()

@@ -43,10 +43,11 @@ type DoubtStore interface {
 const decideWithin = 24 * time.Hour
 
 // DecideDoubts carries out what a person chose about messages of a campaign
-// that are in doubt or held, whole or not at all: sms.StaleDecisionError names those
-// that were settled meanwhile. readAt is when the person's page was made. Too
-// many at once wait for a second person (the decision's state says so). What
-// is to be sent again stands in a draft of its own afterwards, to be confirmed.
+// that are in doubt or held, but for those that reports settled since readAt,
+// when the person's page was made. It is whole or not at all: sms.StaleDecisionError
+// names what somebody else decided meanwhile. Too many at once wait for a second
+// person (the decision's state says so). What is to be sent again stands in a
+// draft of its own afterwards, to be confirmed.
 func (d *Doubts) DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.DecisionItem,
 	readAt int64) (sms.DecisionResult, error) {
 	if err := by.May(sms.Manager, "decide about messages in doubt"); err != nil {
@@ -68,7 +69,7 @@ func (d *Doubts) DecideDoubts(ctx context.Context, by sms.User, campaign int64, 
 	}
 	out, err := d.store.Decide(ctx, sms.Decision{CampaignID: c.ID, AccountID: c.AccountID, Choices: choices, By: by,
 		At: readAt}, limits, d.now().Add(-decideWithin).UnixMilli(), d.ms())
-	if err != nil {
+	if err != nil || out.Decision.ID == 0 {
 		return out, err
 	}
 	action := "doubt.decide"
@@ -134,6 +135,9 @@ func (d *Doubts) decided(ctx context.Context, by sms.User, action string, c sms.
 	detail := fmt.Sprintf("decision %d: %s", out.Decision.ID, countChoices(out.Counts))
 	if out.Decision.Second.ID > 0 {
 		detail += ", proposed by " + out.Decision.By.Name
+	}
+	if out.Settled > 0 {
+		detail += fmt.Sprintf(", %d settled by reports before", out.Settled)
 	}
 	if out.Campaign.ID > 0 {
 		detail += fmt.Sprintf(", to be sent again in %s", feed.Campaign(out.Campaign.ID))

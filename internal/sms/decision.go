@@ -67,6 +67,9 @@ type DecisionResult struct {
 	Decision Decision
 	Campaign Campaign // the draft made for those to be sent again, zero when there are none
 	Counts   map[Choice]int
+	// Settled are the messages that reports settled before the decision came: it is
+	// not carried out for them. Where nothing else was left, Decision.ID is 0.
+	Settled int
 }
 
 // DecisionState is where a decision stands.
@@ -79,8 +82,9 @@ const (
 	DecisionDropped  DecisionState = "dropped" // taken back, or overtaken
 )
 
-// StaleDecisionError is the error of a decision about messages that are decided
-// already, or that a report has settled meanwhile. Nothing of it was done.
+// StaleDecisionError is the error of a decision about messages that somebody
+// has decided already, or that are not those that were shown. Nothing of it was
+// done. What reports alone settled is no such error (DecisionResult.Settled).
 type StaleDecisionError struct {
 	Messages []Message // the first few
 }

@@ -58,6 +58,11 @@ select m.* from message m where m.campaign_id = $1 and m.attempt_id = $2 and m.s
 select m.* from message m join attempt_message am on am.message_id = m.id
 where am.attempt_id = $1 and m.attempt_id = $1 and m.state not in ('in_doubt', 'held') and m.changed_at > $2 order by m.id limit 3;
 
+-- name: SettledSince :many
+select m.campaign_id, m.evidence, count(*) as n from message m join attempt_message am on am.message_id = m.id
+where am.attempt_id = $1 and m.attempt_id = $1 and m.state not in ('in_doubt', 'held') and m.changed_at > $2
+group by m.campaign_id, m.evidence;
+
 -- name: BalanceBefore :one
 select * from balance where account_id = $1 and plugin_type = 'SMS' and since <= $2 order by id desc limit 1;
 

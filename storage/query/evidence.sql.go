@@ -670,6 +670,41 @@ func (q *Queries) QueueHeld(ctx context.Context, iD int64, changedAt int64, atte
 	return result.RowsAffected()
 }
 
+const settledSince = `-- name: SettledSince :many
+select m.campaign_id, m.evidence, count(*) as n from message m join attempt_message am on am.message_id = m.id
+where am.attempt_id = $1 and m.attempt_id = $1 and m.state not in ('in_doubt', 'held') and m.changed_at > $2
+group by m.campaign_id, m.evidence
+`
+
+type SettledSinceRow struct {
+	CampaignID int64
+	Evidence   string
+	N          int64
+}
+
+func (q *Queries) SettledSince(ctx context.Context, attemptID int64, changedAt int64) ([]SettledSinceRow, error) {
+	rows, err := q.db.QueryContext(ctx, settledSince, attemptID, changedAt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SettledSinceRow
+	for rows.Next() {
+		var i SettledSinceRow
+		if err := rows.Scan(&i.CampaignID, &i.Evidence, &i.N); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const skipSuccessor = `-- name: SkipSuccessor :execrows
 update message set state = 'skipped', reason = $2, code = 'settled', changed_at = $3 where id = $1 and state = 'draft'
 `

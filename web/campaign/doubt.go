@@ -149,16 +149,17 @@ func (s *doubts) Save(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	if list, err = s.withAttempts(r.Context(), list); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(list, func(x sms.DecisionItem) bool {
-		return x.Choice == sms.ChooseAgain
-	}) && r.PostForm.Get("confirmed") == "" {
+	again := slices.ContainsFunc(list, func(x sms.DecisionItem) bool { return x.Choice == sms.ChooseAgain })
+	if again && r.PostForm.Get("confirmed") == "" {
 		p, err := s.againPage(r, v, c, a, list)
 		if err != nil {
 			return err
 		}
-		f := page.About(v.Frame("Send again?", "campaigns"), v, a)
-		f.Crumbs = append(campaignCrumbs(c), views.Link{Text: "Decide", Href: views.DoubtPath(c.ID)})
-		return s.Render(w, r, http.StatusOK, views.SendAgain(f, p))
+		if p.N > 0 {
+			f := page.About(v.Frame("Send again?", "campaigns"), v, a)
+			f.Crumbs = append(campaignCrumbs(c), views.Link{Text: "Decide", Href: views.DoubtPath(c.ID)})
+			return s.Render(w, r, http.StatusOK, views.SendAgain(f, p))
+		}
 	}
 	done, err := s.desk.DecideDoubts(r.Context(), v.User, c.ID, list, page.Number(r.PostForm.Get("read")))
 	var bad sms.Invalid
@@ -168,7 +169,7 @@ func (s *doubts) Save(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 		return s.showDoubt(w, r, v, c, a, http.StatusUnprocessableEntity, views.DoubtPage{Bad: bad, Chosen: chosen})
 	case errors.As(err, &gone):
 		return s.showDoubt(w, r, v, c, a, http.StatusConflict, views.DoubtPage{Overtaken: gone.Messages, Chosen: chosen,
-			Bad: sms.Invalid{"overtaken": "Some of these messages have been settled. Your decisions were not saved. Check the rest, then save again."}})
+			Bad: sms.Invalid{"overtaken": "These messages are no longer as you saw them. Your decisions were not saved. Check the rest, then save again."}})
 	case err != nil:
 		return err
 	}
@@ -194,6 +195,10 @@ func (s *doubts) withAttempts(ctx context.Context, list []sms.DecisionItem) ([]s
 
 func (s *doubts) afterDecision(w http.ResponseWriter, r *http.Request, c sms.Campaign, done sms.DecisionResult) {
 	switch {
+	case done.Settled > 0 && done.Campaign.ID > 0:
+		page.Redirect(w, r, page.WithOvertaken(views.ConfirmPath(done.Campaign.ID), done))
+	case done.Settled > 0:
+		page.Redirect(w, r, page.WithOvertaken(views.DoubtPath(c.ID), done))
 	case done.Decision.State == sms.DecisionProposed:
 		page.Redirect(w, r, page.WithDone(views.DoubtPath(c.ID), "proposed"))
 	case done.Campaign.ID > 0:
@@ -217,6 +222,9 @@ func (s *doubts) againPage(r *http.Request, v *page.Visit, c sms.Campaign, a sms
 		}
 	}
 	add := func(m sms.Message) {
+		if m.State != sms.InDoubt {
+			return // settled meanwhile
+		}
 		if p.N++; len(p.Numbers) < namedAgain && m.Number != "" {
 			p.Numbers = append(p.Numbers, m.Number)
 		}

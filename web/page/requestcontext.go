@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -102,7 +103,8 @@ var navigation = []struct {
 // What it asks for and does not get is left out: a page must not fail for it.
 func (v *Visit) Frame(title, nav string) views.PageFrame {
 	f := views.PageFrame{Title: title, Path: v.path(), Theme: v.Theme(), Nav: nav}
-	if sentence := done[v.R.URL.Query().Get("done")]; sentence != "" {
+	word := v.R.URL.Query().Get("done")
+	if sentence := cmp.Or(done[word], overtaken(word)); sentence != "" {
 		f.Bands = append(f.Bands, views.Banner{ID: "done", Tone: views.ToneOK, Text: sentence})
 	}
 	if v.User.ID == 0 {
