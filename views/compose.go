@@ -75,8 +75,10 @@ func (p ComposePage) field(name, label, hint, value string) Field {
 }
 
 func (p ComposePage) editor() Editor {
-	return Editor{Form: "compose", SenderIDs: p.SenderIDs, SenderID: p.SenderID, Settings: p.Settings, Templates: p.Templates,
-		Template: p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: NewTemplatePath, RenewPart: "writing", Text: p.Text,
+	return Editor{Form: "compose", SenderIDs: p.SenderIDs, SenderID: p.SenderID, Settings: p.Settings,
+		Templates: p.Templates,
+		Template:  p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: NewTemplatePath, RenewPart: "writing",
+		Text:  p.Text,
 		Plain: p.Plain, Group: p.Group != nil, Errors: p.Errors}
 }
 

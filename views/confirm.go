@@ -301,7 +301,8 @@ func (p ConfirmPage) deck() Deck {
 		d.Facts = append(d.Facts, DeckFact{Figure: p.most() + Number(int(n)), Word: "parts", Desk: true})
 	}
 	if cost, known := p.cost(); known {
-		d.Facts = append(d.Facts, DeckFact{Figure: p.most() + "about " + reckoned(p.Account.Currency, cost), Word: "estimated cost"})
+		d.Facts = append(d.Facts, DeckFact{Figure: p.most() + "about " + reckoned(p.Account.Currency, cost),
+			Word: "estimated cost"})
 	} else {
 		d.Facts = append(d.Facts, DeckFact{Figure: "not known", Word: "cost", Desk: true})
 	}

@@ -43,7 +43,7 @@ func (p Plan) day() dayPicture {
 	begin := midnight(start)
 	share := func(t time.Time) float64 { return 100 * t.Sub(begin).Minutes() / dayMinutes }
 	open := -1.0
-	for m := 0; m <= dayMinutes; m += 5 {
+	for m := range dayMinutes + 1 {
 		at := begin.Add(time.Duration(m) * time.Minute)
 		is := m < dayMinutes && p.Hours.Open(at)
 		switch {

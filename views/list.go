@@ -186,7 +186,8 @@ type ListMessagePage struct {
 	Plain           PlainText
 	MaxParts        int
 	Filled          ListFilled
-	Errors          sms.Invalid // by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
+	// by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
+	Errors sms.Invalid
 }
 
 // FixedText says in a mark's select that one text for everyone takes its
@@ -310,9 +311,11 @@ func (p ListMessagePage) parts() TextParts {
 }
 
 func (p ListMessagePage) editor() Editor {
-	e := Editor{Form: "list", SenderIDs: p.SenderIDs, SenderID: p.Order.SenderID, Settings: p.Settings, Templates: p.Templates,
-		Template: p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: ListPath(p.List.UID, "/message"), RenewPart: "writing",
-		Text: p.Order.Text, Column: p.Order.Message >= 0, Plain: p.Plain, Errors: p.Errors}
+	e := Editor{Form: "list", SenderIDs: p.SenderIDs, SenderID: p.Order.SenderID, Settings: p.Settings,
+		Templates: p.Templates,
+		Template:  p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: ListPath(p.List.UID, "/message"),
+		RenewPart: "writing",
+		Text:      p.Order.Text, Column: p.Order.Message >= 0, Plain: p.Plain, Errors: p.Errors}
 	for i, c := range p.Columns {
 		if i != p.Order.Phone && len(sms.Placeholders(placeholder(c.Name))) == 1 {
 			e.Columns = append(e.Columns, c.Name)

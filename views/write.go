@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -199,16 +200,25 @@ func inked(runs []mirrorRun) templ.Component {
 
 // splitPlaceholders parts a text at its placeholders, which are marked filled.
 func splitPlaceholders(text string) []TextSpan {
-	const sign = "\x00"
-	marked, _ := sms.Fill(text, func(name string) (string, bool) { return sign + placeholder(name) + sign, true })
 	var runs []TextSpan
-	for i, run := range strings.Split(marked, sign) {
+	add := func(run string, filled bool) {
 		if run != "" {
-			runs = append(runs, TextSpan{Text: run, Filled: i%2 == 1})
+			runs = append(runs, TextSpan{Text: run, Filled: filled})
 		}
 	}
+	from := 0
+	for _, at := range placeholderShape.FindAllStringIndex(text, -1) {
+		if len(sms.Placeholders(text[at[0]:at[1]])) == 1 {
+			add(text[from:at[0]], false)
+			add(text[at[0]:at[1]], true)
+			from = at[1]
+		}
+	}
+	add(text[from:], false)
 	return runs
 }
+
+var placeholderShape = regexp.MustCompile(`##[^#\n]+##`)
 
 // The ways to say who gets a message.
 const (

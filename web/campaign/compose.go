@@ -229,7 +229,8 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		return s.composeAgain(w, r, v, p, bad)
 	}
 	if r.PostForm.Get("file") != "" {
-		return s.composeAgain(w, r, v, p, sms.Invalid{"file": "The file has not been uploaded yet. Press Upload, or remove it"})
+		return s.composeAgain(w, r, v, p,
+			sms.Invalid{"file": "The file has not been uploaded yet. Press Upload, or remove it"})
 	}
 	if typedFor := r.PostForm.Get("account"); typedFor != p.Account {
 		return s.composeAgain(w, r, v, p, sms.Invalid{"account": "You have switched to another account, " +
@@ -306,7 +307,8 @@ func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	p := views.ComposePage{Text: text, SenderID: r.PostForm.Get("sender_id"), Fixed: fixedTexts(text, r.PostForm),
-		MaxParts: max(v.Account.MaxParts, 1), TemplateIn: r.PostForm.Get("template_in"), Own: page.Lines(r.PostForm.Get("own"))}
+		MaxParts: max(v.Account.MaxParts, 1), TemplateIn: r.PostForm.Get("template_in"),
+		Own: page.Lines(r.PostForm.Get("own"))}
 	_, p.Plain = inStandard(text)
 	var err error
 	if p.Templates, err = s.usableTemplates(r.Context(), v.Account); err != nil {
