@@ -126,6 +126,7 @@ func TestACleanListInThreeClicks(t *testing.T) {
 	p.choose(path)
 	p.reaches(atMessage)
 	p.picture("list-message")
+	p.inSight("#check", false)
 	p.press("Continue")
 	p.reaches(atConfirm)
 	p.picture("list-confirm")
@@ -196,6 +197,7 @@ func TestADirtyList(t *testing.T) {
 	p.choose(path)
 	p.mapping()
 	p.picture("list-check")
+	p.inSight("#go-on", false)
 	for _, words := range []string{"Excel has shortened this number (2.34803E+12)", `character 7 of "0803 5S5 0101" is S`,
 		"Missing: enter a phone number", "Cell has two numbers", "We fixed 4 phone numbers", "1 row is a duplicate"} {
 		p.sees(words)

@@ -31,6 +31,7 @@ type ComposePage struct {
 	// TemplateIn is the id of the one whose text is in the message, and Own the text before it.
 	TemplateIn, Own string
 	Plain           PlainText
+	NoAddress       OptOutNoAddressProps
 	Fixed           map[string]string // what stands in the place of the text's marks, by sms.PlaceholderKey
 
 	SenderIDs []string // those that may be chosen
@@ -79,7 +80,7 @@ func (p ComposePage) editor() Editor {
 		Templates: p.Templates,
 		Template:  p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: NewTemplatePath, RenewPart: "writing",
 		Text:  p.Text,
-		Plain: p.Plain, Group: p.Group != nil, Errors: p.Errors}
+		Plain: p.Plain, Group: p.Group != nil, NoAddress: p.NoAddress, Errors: p.Errors}
 }
 
 func (p ComposePage) way() string {

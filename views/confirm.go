@@ -35,6 +35,7 @@ type ConfirmPage struct {
 	Mine     bool // the person's own draft, which "Back" may change
 	// MaySetPrice says that the person may open the account's settings.
 	MaySetPrice bool
+	NoAddress   OptOutNoAddressProps
 	Price       Price
 	WarnBelow   int64 // hundredths; 0: no warning
 	Repeat      Repeat

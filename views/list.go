@@ -184,6 +184,7 @@ type ListMessagePage struct {
 	// TemplateIn is the id of the one whose text is in the message, and Own the text before it.
 	TemplateIn, Own string
 	Plain           PlainText
+	NoAddress       OptOutNoAddressProps
 	MaxParts        int
 	Filled          ListFilled
 	// by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
@@ -315,7 +316,7 @@ func (p ListMessagePage) editor() Editor {
 		Templates: p.Templates,
 		Template:  p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: ListPath(p.List.UID, "/message"),
 		RenewPart: "writing",
-		Text:      p.Order.Text, Column: p.Order.Message >= 0, Plain: p.Plain, Errors: p.Errors}
+		Text:      p.Order.Text, Column: p.Order.Message >= 0, Plain: p.Plain, NoAddress: p.NoAddress, Errors: p.Errors}
 	for i, c := range p.Columns {
 		if i != p.Order.Phone && len(sms.Placeholders(placeholder(c.Name))) == 1 {
 			e.Columns = append(e.Columns, c.Name)

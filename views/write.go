@@ -32,7 +32,9 @@ type Editor struct {
 	Columns []string // those that can be put into the text
 	Plain   PlainText
 	Group   bool
-	Errors  sms.Invalid
+
+	NoAddress OptOutNoAddressProps
+	Errors    sms.Invalid
 }
 
 // PlainText is the message in standard characters: what each special one

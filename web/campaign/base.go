@@ -170,3 +170,9 @@ func (s *base) usableTemplates(ctx context.Context, a sms.Account) ([]sms.Templa
 	}
 	return usable, err
 }
+
+// noAddress warns of an opt-out link that recipients could not open.
+func (s *base) noAddress(v *page.Visit, a sms.Account, text string) views.OptOutNoAddressProps {
+	return views.OptOutNoAddressProps{Shown: desk.OptOutNoAddress(text, s.PublicURL) && !a.Test,
+		CanSet: v.User.Role.AtLeast(sms.Administrator)}
+}

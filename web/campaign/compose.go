@@ -207,6 +207,7 @@ func (s *drafts) composeTyped(r *http.Request, v *page.Visit) (views.ComposePage
 	p.Template, p.Fixed, p.Flash = f.Get("template"), fixedTexts(p.Text, f), f.Get("flash") != ""
 	p.TemplateIn, p.Own, p.Way = f.Get("template_in"), page.Lines(f.Get("own")), f.Get("way")
 	_, p.Plain = inStandard(p.Text)
+	p.NoAddress = s.noAddress(v, v.Account, p.Text)
 	if id := f.Get("group"); id != "" && err == nil {
 		if p.Group, err = s.groupFor(r, v, id); errors.Is(err, sms.ErrNotFound) {
 			err = sms.Invalid{"numbers": "This group no longer exists. Choose another group"}
@@ -288,6 +289,7 @@ func tokenFor(p views.ComposePage) string {
 func (s *drafts) composeAgain(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ComposePage,
 	bad sms.Invalid) error {
 	_, p.Plain = inStandard(p.Text)
+	p.NoAddress = s.noAddress(v, v.Account, p.Text)
 	p.Upload.Error = bad["file"]
 	read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
@@ -310,6 +312,7 @@ func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		MaxParts: max(v.Account.MaxParts, 1), TemplateIn: r.PostForm.Get("template_in"),
 		Own: page.Lines(r.PostForm.Get("own"))}
 	_, p.Plain = inStandard(text)
+	p.NoAddress = s.noAddress(v, v.Account, text)
 	var err error
 	if p.Templates, err = s.usableTemplates(r.Context(), v.Account); err != nil {
 		return err

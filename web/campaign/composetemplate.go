@@ -92,6 +92,7 @@ func (s *drafts) composeWith(w http.ResponseWriter, r *http.Request, v *page.Vis
 		return s.composeAgain(w, r, v, p, bad)
 	}
 	_, p.Plain = inStandard(p.Text)
+	p.NoAddress = s.noAddress(v, v.Account, p.Text)
 	read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
 	p.Count, p.Errors = &read, bad
 	return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))

@@ -106,6 +106,11 @@ func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign,
 	if p.List, err = s.listBehind(ctx, c); err != nil {
 		return p, err
 	}
+	text := c.Text
+	if p.List != nil {
+		text = p.List.Order.Text
+	}
+	p.NoAddress = s.noAddress(v, a, text)
 	balances, err := s.store.Balances(ctx, a.ID)
 	if err != nil {
 		return p, err

@@ -193,6 +193,7 @@ func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *pag
 		return err
 	}
 	_, p.Plain = inStandard(p.Order.Text)
+	p.NoAddress = s.noAddress(v, a, p.Order.Text)
 	f := page.About(v.Frame("New message", "new"), v, a)
 	f.Path = views.ListPath(p.List.UID, "/message")
 	f.Error = len(p.Errors) > 0
@@ -244,6 +245,7 @@ func (s *uploads) ListPreview(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	_, p.Plain = inStandard(p.Order.Text)
+	p.NoAddress = s.noAddress(v, a, p.Order.Text)
 	return s.Render(w, r, http.StatusOK, views.ListMessageParts(p))
 }
 
