@@ -32,6 +32,7 @@ type Editor struct {
 	Columns []string // those that can be put into the text
 	Plain   PlainText
 	Group   bool
+	Each    bool // each recipient has a row, and so can have an opt-out link
 
 	NoAddress OptOutNoAddressProps
 	Errors    sms.Invalid
