@@ -98,10 +98,14 @@ type CampaignPage struct {
 	Seen    int64 // messages that the filter had when the page was opened
 	Paused  bool  // the page is at rest
 	Changed []sms.Message
-	AgainOf *sms.Campaign  // the campaign whose messages this one sends again, nil: none
-	Again   []sms.Campaign // those that send messages of this one again
-	Pace    Pace
-	Live    Refresh
+	// Offered are the statuses that the page's filter has already. A live answer
+	// brings the choices anew where there are more.
+	Offered                  []string
+	MoreStates, MoreNetworks bool
+	AgainOf                  *sms.Campaign  // the campaign whose messages this one sends again, nil: none
+	Again                    []sms.Campaign // those that send messages of this one again
+	Pace                     Pace
+	Live                     Refresh
 }
 
 // MessageSearch is what is looked for among a campaign's messages, beside what
@@ -170,15 +174,36 @@ func (p CampaignPage) views(breakdown bool) []Tab {
 		{Text: "Breakdown", Href: p.address(breakdownPath(p.Campaign.ID), url.Values{}), Current: breakdown}}
 }
 
-// standings are the choices of the filter by status.
-func (p CampaignPage) standings() []Option {
-	list := []Option{{Value: "", Label: "All statuses"}}
+// StateKeys are the statuses that the filter offers. One that it has does not go
+// again while the page is open: somebody may be about to choose it.
+func (p CampaignPage) StateKeys() []string {
+	var keys []string
 	for _, s := range sms.DisplayStatuses() {
-		if p.Tally[s.Key] > 0 || s.Key == p.State {
-			list = append(list, Option{Value: s.Key, Label: s.Words})
+		if p.Tally[s.Key] > 0 || s.Key == p.State || slices.Contains(p.Offered, s.Key) {
+			keys = append(keys, s.Key)
 		}
 	}
-	return list
+	return keys
+}
+
+func (p CampaignPage) stateSelect() SelectProps {
+	list := []Option{{Value: "", Label: "All statuses"}}
+	for _, key := range p.StateKeys() {
+		s, _ := sms.StandingByKey(key)
+		list = append(list, Option{Value: key, Label: s.Words})
+	}
+	return SelectProps{Field: Field{Name: "state", Label: "Status", Value: p.State}, Options: list, Width: WidthMiddle}
+}
+
+func (p CampaignPage) networkSelect() SelectProps {
+	return SelectProps{Field: Field{Name: "network", Label: "Network", Value: p.Search.Network},
+		Options: p.networkOptions(), Width: WidthMiddle}
+}
+
+// mayLeave says that messages of further networks may leave while the page is
+// open.
+func (p CampaignPage) mayLeave() bool {
+	return p.Campaign.State == sms.CampaignRunning || p.Campaign.State == sms.CampaignScheduled
 }
 
 func (p CampaignPage) networkOptions() []Option {

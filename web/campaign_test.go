@@ -146,6 +146,53 @@ func TestCampaignRenewsFiguresAndChangedRows(t *testing.T) {
 	newer.count("#show-newer", 1)
 }
 
+// TestTheFilterOfARunningCampaignFollowsIt: what can be chosen grows with what has
+// happened, what was offered stays, and nothing comes again for nothing.
+func TestTheFilterOfARunningCampaignFollowsIt(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(5)})
+	b := s.as(s.boss)
+	choices := func(got answer, of string) string {
+		var words []string
+		got.page().Find(of + " option").Each(func(_ int, o *goquery.Selection) { words = append(words, o.Text()) })
+		return strings.Join(words, ", ")
+	}
+	open := b.get(views.CampaignPath(c.ID)).is(200)
+	if got := choices(open, "#state") + "; " + choices(open, "#network"); got !=
+		"All statuses, Waiting to send; All networks" {
+		t.Fatalf("the page offers %q", got)
+	}
+	live := open.attr("#campaign-live", "hx-get")
+	b.fragment(live).count("#state, #network, input, form#find", 0)
+	s.send(a, 1, accept)
+	got := b.fragment(live).count("input, form#find", 0).count("hx-partial[hx-target='#state'] > select#state", 1).count(
+		"hx-partial[hx-target='#network'] > select#network", 1)
+	if words := choices(got, "#state"); words != "All statuses, Waiting to send, Awaiting report" {
+		t.Errorf("the statuses are %q", words)
+	}
+	fresh := b.get(views.CampaignPath(c.ID))
+	if words := choices(got, "#network"); words != choices(fresh, "#network") || words == "All networks" {
+		t.Errorf("the networks are %q, on the page %q", words, choices(fresh, "#network"))
+	}
+	next := got.attr("#campaign-live", "hx-get")
+	b.fragment(next).count("#state, #network", 0)
+	s.reports(a, report("1000", "DELIVRD", "000"))
+	if words := choices(b.fragment(next).count("#network", 0), "#state"); words !=
+		"All statuses, Waiting to send, Awaiting report, Delivered" {
+		t.Errorf("the statuses are %q", words)
+	}
+	// The filter that the page was opened with stays chosen.
+	network := fresh.page().Find("#network option").Last().AttrOr("value", "")
+	waiting := b.get(views.CampaignPath(c.ID) + "?state=network&network=" + url.QueryEscape(network))
+	s.reports(a, report("1001", "UNDELIV", "001"))
+	kept := b.fragment(waiting.attr("#campaign-live", "hx-get"))
+	if kept.attr("#state option[selected]", "value") != "network" {
+		t.Error("the chosen status is not chosen any more")
+	}
+	b.fragment(views.CampaignPath(c.ID) + "?offered=made.up.sent&networks=-1").is(200)
+}
+
 func TestCampaignSpeaksSeldom(t *testing.T) {
 	s := newSite(t)
 	a := s.clinic()

@@ -194,7 +194,7 @@ func (a answer) row(id string) string {
 // rows are the tables' rows that an answer to a refetch carries.
 func (a answer) rows() (ids []string) {
 	a.t.Helper()
-	a.page().Find("hx-partial").Each(func(_ int, p *goquery.Selection) {
+	a.page().Find("hx-partial").Not(":has(select)").Each(func(_ int, p *goquery.Selection) {
 		target, _ := p.Attr("hx-target")
 		ids = append(ids, strings.TrimPrefix(target, "#"))
 	})

@@ -200,7 +200,8 @@ func campaignRefresh(p views.CampaignPage, rows []sms.Message) views.Refresh {
 	for i, m := range rows {
 		marks[i] = strconv.FormatInt(m.ID, 10) + "-" + mark(m)
 	}
-	q := url.Values{"rows": {strings.Join(marks, ".")}, "seen": {strconv.FormatInt(p.Seen, 10)}}
+	q := url.Values{"rows": {strings.Join(marks, ".")}, "seen": {strconv.FormatInt(p.Seen, 10)},
+		"offered": {strings.Join(p.StateKeys(), ".")}, "networks": {strconv.Itoa(len(p.Search.Networks))}}
 	if p.Tile != "" {
 		q.Set("tile", string(p.Tile))
 	}
@@ -259,6 +260,9 @@ func (s *campaigns) campaignLive(w http.ResponseWriter, r *http.Request, p views
 		if marks[m.ID] != mark(m) {
 			p.Changed = append(p.Changed, m)
 		}
+	}
+	if err := s.addChoices(r.Context(), q, &p); err != nil {
+		return err
 	}
 	p.Live = campaignRefresh(p, rows)
 	return s.Render(w, r, http.StatusOK, views.CampaignLive(p))

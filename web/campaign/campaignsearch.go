@@ -3,7 +3,9 @@ package campaign
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -26,6 +28,20 @@ func (s *campaigns) addNetworks(ctx context.Context, p *views.CampaignPage) erro
 		}
 	}
 	return nil
+}
+
+// addChoices says whether the filter has more to choose from than the open page
+// offers, which its live address tells. Networks only ever come.
+func (s *campaigns) addChoices(ctx context.Context, q url.Values, p *views.CampaignPage) error {
+	for _, key := range strings.SplitN(q.Get("offered"), ".", len(sms.DisplayStatuses())+1) {
+		if _, known := sms.StandingByKey(key); known {
+			p.Offered = append(p.Offered, key)
+		}
+	}
+	p.MoreStates = len(p.StateKeys()) > len(p.Offered)
+	err := s.addNetworks(ctx, p)
+	p.MoreNetworks = int64(len(p.Search.Networks)) > page.Number(q.Get("networks"))
+	return err
 }
 
 // wantedMessages says which messages of a campaign a page and its downloads are
