@@ -85,11 +85,11 @@ func (db campaignStore) BlockedSince(ctx context.Context, c sms.Campaign,
 	return r.Messages, r.Parts, true, nil
 }
 
-// Pace is how fast an account's calls leave: those that were allowed to start
-// since a time, and when the service last answered that they come too fast, 0
-// when it did not.
-func (db campaignStore) Pace(ctx context.Context, account, since int64) (calls, tooFast int64, err error) {
-	if calls, err = db.read().CountLicences(ctx, account, since); err != nil {
+// Pace is how fast a campaign's calls leave: those of its own that were allowed to
+// start since a time, and when the service last answered that the account's come
+// too fast, 0 when it did not.
+func (db campaignStore) Pace(ctx context.Context, account, campaign, since int64) (calls, tooFast int64, err error) {
+	if calls, err = db.read().CountLicences(ctx, account, since, campaign); err != nil {
 		return 0, 0, fmt.Errorf("count calls: %w", err)
 	}
 	tooFast, err = db.read().LastRateAnswer(ctx, account, since)

@@ -109,14 +109,17 @@ func TestPace(t *testing.T) {
 	before := f.now()
 	a := f.claim(10)
 	f.must(f.db.License(f.ctx, a, f.now()))
-	if calls, tooFast, err := f.db.Pace(f.ctx, f.account.ID, before); err != nil || calls != 1 || tooFast != 0 {
+	if calls, tooFast, err := f.db.Pace(f.ctx, f.account.ID, c.ID, before); err != nil || calls != 1 || tooFast != 0 {
 		t.Errorf("%d calls, too fast %d, %v", calls, tooFast, err)
+	}
+	if calls, _, err := f.db.Pace(f.ctx, f.account.ID, c.ID+1, before); err != nil || calls != 0 {
+		t.Errorf("another campaign has %d calls, %v", calls, err)
 	}
 	f.settle(a, sms.Outcome{Class: sms.ClassRate, HTTPStatus: 429})
-	if calls, tooFast, err := f.db.Pace(f.ctx, f.account.ID, before); err != nil || calls != 1 || tooFast <= before {
+	if calls, tooFast, err := f.db.Pace(f.ctx, f.account.ID, c.ID, before); err != nil || calls != 1 || tooFast <= before {
 		t.Errorf("%d calls, too fast %d, %v", calls, tooFast, err)
 	}
-	if calls, tooFast, err := f.db.Pace(f.ctx, f.account.ID, f.now()+1000); err != nil || calls != 0 || tooFast != 0 {
+	if calls, tooFast, err := f.db.Pace(f.ctx, f.account.ID, c.ID, f.now()+1000); err != nil || calls != 0 || tooFast != 0 {
 		t.Errorf("later %d calls, too fast %d, %v", calls, tooFast, err)
 	}
 }

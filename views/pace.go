@@ -9,9 +9,12 @@ import (
 
 // Pace is how fast a campaign leaves.
 type Pace struct {
-	LastMinute int64 // requests of the account that left in the last minute
-	TooFast    int64 // when the provider last said that they come too fast, 0 when not lately
+	LastMinute int64 // requests of the campaign that left in the last minute
+	TooFast    int64 // when the provider last said that the account's come too fast, 0 when not lately
+	// Others are the requests that each of the account's other campaigns still has
+	// before it, and OtherNames what those are called.
 	Others     []int64
+	OtherNames []string
 }
 
 // CallsLeft estimates how many calls a campaign still has before it.
@@ -58,16 +61,53 @@ func (p CampaignPage) pace() string {
 	if p.resting() != "" {
 		return waitingWords(p.waiting()) + "."
 	}
-	untouched := p.waiting() == p.Tally.Total()-p.Tally["leftout"]
-	if untouched && p.Now.Sub(time.UnixMilli(p.Campaign.StartedAt)) < 30*time.Second {
+	if words := p.waitsBehind(); words != "" {
+		return words
+	}
+	if p.untouched() && p.justStarted() {
 		return "Sending starts in a few seconds."
 	}
 	return p.timeLeft()
 }
 
+// soon is how long it is that nobody is told the time for which a campaign waits.
+const soon = 30 * time.Second
+
+// untouched says that nothing of the campaign has left.
+func (p CampaignPage) untouched() bool {
+	return p.Pace.LastMinute == 0 && p.waiting() == p.Tally.Total()-p.Tally["leftout"]
+}
+
+func (p CampaignPage) justStarted() bool {
+	return p.Now.Sub(time.UnixMilli(p.Campaign.StartedAt)) < soon
+}
+
+// waitsBehind says for whose requests a campaign waits of which nothing has left,
+// and when its turn comes: each of the others puts in one before it. It is "" for
+// one that does not wait for them.
+func (p CampaignPage) waitsBehind() string {
+	others := len(p.Pace.OtherNames)
+	if others == 0 || !p.untouched() || p.Campaign.Urgent || p.DayFull || p.Account.Failure != "" {
+		return ""
+	}
+	first := sms.Foresee(int64(others)+1, p.Account.PerMinute, sms.Hours{}, p.Now)
+	if first.Takes < soon && p.justStarted() {
+		return ""
+	}
+	who := Number(others) + " campaigns"
+	if others == 1 {
+		who = "“" + Shorten(p.Pace.OtherNames[0], 40) + "”"
+	}
+	return "Waits behind " + who + ", starts " + strings.TrimPrefix(about(first.Ends, p.Now, first.Takes), "today ") + "."
+}
+
 // timeLeft says how long the sending still takes.
 func (p CampaignPage) timeLeft() string {
-	return TimeLeft(p.forecast().Takes) + " at " + Plural(p.Account.PerMinute, "request", "requests") + " per minute."
+	words := TimeLeft(p.forecast().Takes) + " at " + Plural(p.Account.PerMinute, "request", "requests") + " per minute"
+	if n := len(p.Pace.Others); n > 0 {
+		words += ", shared with " + Plural(n, "other campaign", "other campaigns")
+	}
+	return words + "."
 }
 
 // further says what else there is to know of the pace.
@@ -75,6 +115,9 @@ func (p CampaignPage) further() string {
 	var words []string
 	if !p.sending() || p.resting() != "" {
 		return ""
+	}
+	if p.waitsBehind() != "" {
+		words = append(words, p.timeLeft())
 	}
 	if f := p.forecast(); f.Pauses > 0 && !f.Ends.IsZero() {
 		words = append(words, "Sending pauses from "+p.Account.Hours.Pause()+" and should finish "+

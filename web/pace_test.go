@@ -22,10 +22,15 @@ func TestCampaignSaysHowFastItLeaves(t *testing.T) {
 	b.get(path).has("About 10 minutes left at 1 request per minute.").lacks("in the last minute", "Sending pauses")
 	s.send(a, 1, accept)
 	b.get(path).has("1 request sent in the last minute.")
-	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(100), Text: "Another"})
-	got := b.get(path).has("About 20 minutes left at 1 request per minute.",
+	another := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(100), Text: "Another"})
+	got := b.get(path).has("About 20 minutes left at 1 request per minute, shared with 1 other campaign.",
 		"Sending pauses from 11:00 to 08:00 and should finish tomorrow about 8:10am.")
 	s.leads(got)
+	// Nothing of the other has left: it waits for its turn, and the request of the
+	// last minute is not its own.
+	b.get(views.CampaignPath(another.ID)).has("Waits behind “"+c.Name+"”, starts about 10:51am.",
+		"About 20 minutes left at 1 request per minute, shared with 1 other campaign.").lacks("in the last minute",
+		"in a few seconds")
 
 	s.send(a, 2, func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassRate, HTTPStatus: 429} })
 	band := b.get(path).has("Sending at the provider's rate limit",

@@ -19,7 +19,7 @@ from (select m.account_id, m.number, m.parts from message m where m.campaign_id 
 join blocked b on b.account_id = d.account_id and b.number = d.number;
 
 -- name: CountLicences :one
-select count(*) from attempt where account_id = $1 and licensed_at > $2;
+select count(*) from attempt where account_id = $1 and licensed_at > $2 and campaign_id = $3;
 
 -- name: LastRateAnswer :one
 select ended_at from attempt where account_id = $1 and class = 'C' and ended_at > $2 order by ended_at desc limit 1;

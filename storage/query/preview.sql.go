@@ -28,11 +28,11 @@ func (q *Queries) BlockedDrafts(ctx context.Context, campaignID int64, limit int
 }
 
 const countLicences = `-- name: CountLicences :one
-select count(*) from attempt where account_id = $1 and licensed_at > $2
+select count(*) from attempt where account_id = $1 and licensed_at > $2 and campaign_id = $3
 `
 
-func (q *Queries) CountLicences(ctx context.Context, accountID int64, licensedAt int64) (int64, error) {
-	row := q.db.QueryRowContext(ctx, countLicences, accountID, licensedAt)
+func (q *Queries) CountLicences(ctx context.Context, accountID int64, licensedAt int64, campaignID int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countLicences, accountID, licensedAt, campaignID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -36,7 +36,7 @@ type campaignQuestions interface {
 	FindMessages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, next int64, err error)
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
-	Pace(ctx context.Context, account, since int64) (calls int64, tooFast int64, err error)
+	Pace(ctx context.Context, account, campaign, since int64) (calls int64, tooFast int64, err error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
 	SentSince(ctx context.Context, account, since int64) (int64, error)
 	Tally(ctx context.Context, id int64) (sms.Tally, error)
@@ -135,16 +135,16 @@ func (s *campaigns) addPace(ctx context.Context, p *views.CampaignPage) error {
 	if p.Campaign.State != sms.CampaignRunning {
 		return nil
 	}
-	calls, _, err := s.store.Pace(ctx, p.Account.ID, s.Now().Add(-paceWindow).UnixMilli())
+	calls, _, err := s.store.Pace(ctx, p.Account.ID, p.Campaign.ID, s.Now().Add(-paceWindow).UnixMilli())
 	if err != nil {
 		return err
 	}
-	_, tooFast, err := s.store.Pace(ctx, p.Account.ID, s.Now().Add(-tooFastShown).UnixMilli())
+	_, tooFast, err := s.store.Pace(ctx, p.Account.ID, p.Campaign.ID, s.Now().Add(-tooFastShown).UnixMilli())
 	if err != nil {
 		return err
 	}
 	p.Pace = views.Pace{LastMinute: calls, TooFast: tooFast}
-	p.Pace.Others, err = s.callsLeft(ctx, p.Account, p.Campaign.ID)
+	p.Pace.OtherNames, p.Pace.Others, err = s.sending(ctx, p.Account, p.Campaign.ID)
 	return err
 }
 
