@@ -3,7 +3,6 @@ package phone
 import (
 	"bufio"
 	"flag"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -108,7 +107,7 @@ func TestNumbersOfTheTable(t *testing.T) {
 	if len(lines) < 150 {
 		t.Errorf("the table has %d numbers", len(lines))
 	}
-	t.Log(fmt.Sprintf("%d numbers, %d of them not as libphonenumber alone reads them", len(lines), differ))
+	t.Logf("%d numbers, %d of them not as libphonenumber alone reads them", len(lines), differ)
 }
 
 // TestExampleNumbers holds Parse against the examples that libphonenumber

@@ -291,7 +291,7 @@ func looksLikePhone(cell string) bool {
 
 // isPhoneLink tells whether a cell is a link with a number in it, as those of WhatsApp.
 func isPhoneLink(cell string) bool {
-	if strings.IndexAny(cell, ":/") < 0 {
+	if !strings.ContainsAny(cell, ":/") {
 		return false
 	}
 	digits, fixes, sentence := phone.Clean(cell)

@@ -330,7 +330,7 @@ func (s *API) Test(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	if err != nil {
 		return err
 	}
-	c, a, err := s.programCampaign(r)
+	c, _, err := s.programCampaign(r)
 	if err != nil {
 		return err
 	}
@@ -353,11 +353,12 @@ func (s *API) Test(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	if err != nil {
 		return err
 	}
-	if c, a, err = s.countCampaign(r.Context(), made); err != nil {
+	test, a, err := s.countCampaign(r.Context(), made)
+	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", Path+"/campaigns/"+strconv.FormatInt(made, 10))
-	return writeJSON(w, http.StatusCreated, campaignForm(c, a))
+	return writeJSON(w, http.StatusCreated, campaignForm(test, a))
 }
 
 // Stop keeps back what has not left.
