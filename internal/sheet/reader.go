@@ -301,11 +301,13 @@ func (r *Reader) sample(rows []record) {
 			width = max(width, len(rec.Cells))
 		}
 		width = max(width, used(rec.Cells))
-		if !rec.Hidden || r.profile.Options.IncludeHidden {
+	}
+	r.profile.Header = r.profile.Header[:min(len(r.profile.Header), width)]
+	for _, rec := range rows {
+		if (!rec.Hidden || r.profile.Options.IncludeHidden) && !r.repeatsHeader(rec) {
 			r.profile.Sample = append(r.profile.Sample, rec.Row)
 		}
 	}
-	r.profile.Header = r.profile.Header[:min(len(r.profile.Header), width)]
 	for i := range width {
 		name := "Column " + ColumnName(i)
 		if i < len(r.profile.Header) && r.profile.Header[i] != "" {
