@@ -25,7 +25,8 @@ func TestOneBoxFindsEverything(t *testing.T) {
 		t.Helper()
 		got := b.post(views.FindPath, "q", q).is(303)
 		to := got.header.Get("Location")
-		if strings.Contains(to, "0803") || strings.Contains(strings.ToLower(to), "yellow") {
+		// A few digits may stand in any random word.
+		if said := strings.ReplaceAll(q, " ", ""); len(said) > 6 && strings.Contains(strings.ToLower(to), strings.ToLower(said)) {
 			t.Errorf("the address %q says what was looked for", to)
 		}
 		return b.get(to).is(200)
@@ -39,6 +40,7 @@ func TestOneBoxFindsEverything(t *testing.T) {
 	}
 	for q, want := range map[string]string{
 		"YELLOW":      "Contacts, Campaigns",
+		"yellow obi":  "Contacts",
 		"june":        "Campaigns",
 		"keyboard":    "Help",
 		"1000":        "Messages to these numbers",
