@@ -60,7 +60,7 @@ func TestTwoPeopleSendACampaign(t *testing.T) {
 		}
 		second.open("/campaigns?state=needs-approval")
 		if i == 0 { // on a phone it stands behind the menu
-			second.sees("Needs approval (1)")
+			second.sees("Approve 1")
 		}
 		second.picture([]string{"approval-list", "approval-list-plain"}[i])
 		second.follow(text)

@@ -349,7 +349,7 @@ func (a *archive) groupMessage() {
 	a.picture("group-compose")
 	a.press("Continue")
 	a.do(a.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
-	a.sees("about 12, group Parents")
+	a.sees("Everyone in the group Parents")
 	a.press("Send to the group Parents now")
 	a.refused("Tick the box to confirm that we cannot show or check this group's numbers")
 	a.picture("group-confirm")
