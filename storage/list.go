@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
@@ -94,35 +95,53 @@ func (db listStore) CheckedLists(ctx context.Context, after int64) ([]sms.List, 
 
 // UpdateList changes a list in one transaction; the closure decides.
 func (db listStore) UpdateList(ctx context.Context, uid string, now int64,
-	change func(*sms.List) error) (sms.List, error) {
-	var after sms.List
-	err := db.update(ctx, "save list", func(t *tx) error {
-		row, err := t.ListByUID(ctx, uid)
-		if err != nil {
-			return err
-		}
-		if after, err = list(row); err != nil {
-			return err
-		}
-		if err := change(&after); err != nil {
-			return err
-		}
-		r, err := listRow(after)
-		if err != nil {
-			return err
-		}
-		n, err := t.Queries.UpdateList(ctx, query.UpdateListParams{ID: row.ID, Version: row.Version,
-			State: string(after.State), Problem: after.Problem,
-			HeaderKey: after.HeaderKey, Reading: r.Reading, Choices: r.Choices, Tally: r.Tally, Checksum: after.Sum,
-			Again: after.Again, Done: after.Done,
-			Total: after.Total, ChangedAt: now})
-		if err == nil && n != 1 {
-			err = errUnexpected
-		}
-		after.Version, after.ChangedAt = row.Version+1, now
+	change func(*sms.List) error) (after sms.List, err error) {
+	err = db.update(ctx, "save list", func(t *tx) error {
+		after, err = t.updateList(ctx, uid, now, change)
 		return err
 	})
 	return after, err
+}
+
+func (t *tx) updateList(ctx context.Context, uid string, now int64, change func(*sms.List) error) (sms.List, error) {
+	row, err := t.ListByUID(ctx, uid)
+	if err != nil {
+		return sms.List{}, err
+	}
+	after, err := list(row)
+	if err != nil {
+		return after, err
+	}
+	before := after.Reading
+	if err := change(&after); err != nil {
+		return after, err
+	}
+	r, err := listRow(after)
+	if err != nil {
+		return after, err
+	}
+	if err := forgetCorrections(ctx, t, row.ID, before, after.Reading); err != nil {
+		return after, err
+	}
+	n, err := t.Queries.UpdateList(ctx, query.UpdateListParams{ID: row.ID, Version: row.Version,
+		State: string(after.State), Problem: after.Problem,
+		HeaderKey: after.HeaderKey, Reading: r.Reading, Choices: r.Choices, Tally: r.Tally, Checksum: after.Sum,
+		Again: after.Again, Done: after.Done,
+		Total: after.Total, ChangedAt: now})
+	if err == nil && n != 1 {
+		err = errUnexpected
+	}
+	after.Version, after.ChangedAt = row.Version+1, now
+	return after, err
+}
+
+// forgetCorrections forgets the corrections of a list that is read in another
+// way: its rows and columns are others then.
+func forgetCorrections(ctx context.Context, t *tx, list int64, before, after sms.ListReading) error {
+	if before.Hidden = after.Hidden; reflect.DeepEqual(before, after) {
+		return nil
+	}
+	return t.DeleteCorrections(ctx, list)
 }
 
 // PutListProgress tells how far the work on a list is. It fails with

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -13,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,7 +127,7 @@ func (db listStore) WriteStaging(ctx context.Context, uid string,
 	if err := db.DropStaged(uid); err != nil {
 		return 0, err
 	}
-	file, err := openStaging(filepath.Join(db.ListFolder(uid), stagingName), true)
+	file, err := openStaging(filepath.Join(db.ListFolder(uid), stagingName), writeStaging)
 	if err != nil {
 		return 0, err
 	}
@@ -150,6 +152,10 @@ func (db listStore) WriteStaging(ctx context.Context, uid string,
 	if err == nil {
 		err = s.flush()
 	}
+	// Whoever corrects a row asks which others have its number.
+	if err == nil && s.bad {
+		_, err = tx.ExecContext(ctx, "create index row_number on row (number)")
+	}
 	if err != nil {
 		return 0, errors.Join(err, tx.Rollback())
 	}
@@ -166,6 +172,7 @@ type stageWriter struct {
 	waiting         []any
 	last            int64 // row
 	sum             rowSum
+	bad             bool // some row is to be fixed
 }
 
 // rowValues is how many values a row of a run has.
@@ -178,7 +185,7 @@ func newStageWriter(ctx context.Context, tx *sql.Tx) (*stageWriter, error) {
 	s.run, errs[0] = tx.PrepareContext(ctx, one+strings.Repeat(", (?, ?, ?)", stagingRows-1))
 	s.next, errs[1] = tx.PrepareContext(ctx, one)
 	s.insertWithID, errs[2] = tx.PrepareContext(ctx, "insert into row (row_no, number, text, verdict) values (?, ?, ?, ?)")
-	s.note, errs[3] = tx.PrepareContext(ctx, "insert into note values (?, ?, ?, ?, ?, ?, ?, ?)")
+	s.note, errs[3] = tx.PrepareContext(ctx, insertNote)
 	return s, errors.Join(errs[:]...)
 }
 
@@ -189,21 +196,30 @@ func (s *stageWriter) put(rows []sms.ListRow, notes []sms.RowNote) error {
 		}
 	}
 	for _, n := range notes {
-		cells, err := json.Marshal(n.Cells)
-		if err != nil {
-			return fmt.Errorf("put a note: %w", err)
+		if err := putNote(s.ctx, s.note, n); err != nil {
+			return err
 		}
-		if _, err := s.note.ExecContext(s.ctx, kindCode(n.Kind), n.Row, n.Column, n.Text, n.Before, n.After, n.Other,
-			string(cells)); err != nil {
-			return fmt.Errorf("put a note: %w", err)
-		}
+		s.bad = s.bad || n.Kind.Bad()
+	}
+	return nil
+}
+
+const insertNote = "insert into note values (?, ?, ?, ?, ?, ?, ?, ?)"
+
+func putNote(ctx context.Context, insert *sql.Stmt, n sms.RowNote) error {
+	cells, err := json.Marshal(n.Cells)
+	if err == nil {
+		_, err = insert.ExecContext(ctx, kindCode(n.Kind), n.Row, n.Column, n.Text, n.Before, n.After, n.Other, string(cells))
+	}
+	if err != nil {
+		return fmt.Errorf("put a note: %w", err)
 	}
 	return nil
 }
 
 func (s *stageWriter) putRow(r sms.ListRow) error {
 	v := flags(r)
-	s.sum.add(r.Row, r.Number, v, r.Text)
+	s.sum.add(staged(r))
 	if r.Row != s.last+1 || s.last == 0 {
 		s.last = r.Row
 		if err := s.flush(); err != nil {
@@ -231,25 +247,36 @@ func (s *stageWriter) flush() error {
 	return nil
 }
 
-// rowSum tells one set of staged rows from another.
+// rowSum tells one set of staged rows from another, in whatever order they come:
+// a row that is corrected takes its old part out and puts its new one in.
 type rowSum struct {
-	crc    uint32
-	rows   uint32
+	sum    uint64
 	buffer []byte
 }
 
-func (s *rowSum) add(row, number, verdict int64, text string) {
+func (s *rowSum) add(r stagedRow) { s.sum += s.of(r) }
+
+func (s *rowSum) remove(r stagedRow) { s.sum -= s.of(r) }
+
+func (s *rowSum) of(r stagedRow) uint64 {
 	b := s.buffer[:0]
-	b = binary.LittleEndian.AppendUint64(b, uint64(row))
-	b = binary.LittleEndian.AppendUint64(b, uint64(number))
-	b = binary.LittleEndian.AppendUint64(b, uint64(verdict))
-	b = append(b, text...)
-	s.crc = crc32.Update(s.crc, crc32.MakeTable(crc32.Castagnoli), b)
-	s.rows++
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.row))
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.number))
+	b = binary.LittleEndian.AppendUint64(b, uint64(r.verdict))
+	b = append(b, r.text...)
 	s.buffer = b
+	return uint64(crc32.Update(0, castagnoli, b[:24]))<<32 | uint64(crc32.Update(0, castagnoli, b))
 }
 
-func (s *rowSum) value() int64 { return int64(s.crc)<<31 ^ int64(s.rows) }
+func (s *rowSum) value() int64 { return int64(s.sum) }
+
+// stagedRow is a row as a staging file holds it.
+type stagedRow struct {
+	row, number, verdict int64
+	text                 string
+}
+
+func staged(r sms.ListRow) stagedRow { return stagedRow{r.Row, r.Number, flags(r), r.Text} }
 
 func flags(r sms.ListRow) int64 {
 	v := int64(r.Parts) << 1
@@ -257,6 +284,11 @@ func flags(r sms.ListRow) int64 {
 		v |= 1
 	}
 	return v | kindCode(r.Kind)<<16
+}
+
+func withVerdict(r sms.ListRow, v int64) sms.ListRow {
+	r.Parts, r.Unicode, r.Kind = int(v&0xffff>>1), v&1 == 1, kindOf(v>>16)
+	return r
 }
 
 // kinds stand in a staging file as their places, counted from 1.
@@ -303,8 +335,8 @@ func (db listStore) eachStaged(ctx context.Context, uid string, sum int64, do fu
 		if err := rows.Scan(&r.Row, &r.Number, &r.Text, &v, &r.Reason); err != nil {
 			return damaged(err)
 		}
-		got.add(r.Row, r.Number, v, r.Text)
-		r.Parts, r.Unicode, r.Kind = int(v&0xffff>>1), v&1 == 1, kindOf(v>>16)
+		got.add(stagedRow{r.Row, r.Number, v, r.Text})
+		r = withVerdict(r, v)
 		if !do(r) {
 			return nil
 		}
@@ -330,7 +362,7 @@ func (db listStore) staging(uid string) (*sql.DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open the staged rows: %w", sms.ErrNotFound)
 	}
-	return openStaging(path, false)
+	return openStaging(path, readStaging)
 }
 
 // ListNotes lists what the check of a list has to say, in the order of rows;
@@ -364,8 +396,8 @@ func (db listStore) ListNotes(ctx context.Context, uid string,
 // notes there are.
 func notesOf(ctx context.Context, file *sql.DB, kind sms.RowKind, f sms.RowFilter) (list []sms.RowNote, err error) {
 	rows, err := file.QueryContext(ctx,
-		"select row_no, col, text, before, after, other, cells from note where kind = ? and row_no > ? order by row_no limit ?",
-		kindCode(kind), f.After, f.Limit+1)
+		"select row_no, col, text, before, after, other, cells from note where kind = ? and row_no > ? and row_no <= ? "+
+			"order by row_no limit ?", kindCode(kind), f.After, cmp.Or(f.Upto, math.MaxInt64), f.Limit+1)
 	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		n := sms.RowNote{Kind: kind}
 		var cells string

@@ -31,18 +31,32 @@ create table note (
   primary key (kind, row_no)
 ) without rowid;`
 
-// openStaging opens the staging file of one list. It is written once and can
-// be made again, so nothing of it is synced on the way; once whole it is only
-// read.
-func openStaging(path string, write bool) (*sql.DB, error) {
+// stagingUse says what a staging file is opened for.
+type stagingUse int
+
+const (
+	readStaging stagingUse = iota
+	writeStaging
+	correctStaging
+)
+
+// openStaging opens the staging file of one list. It can be made again from the
+// uploaded file, and its sum tells whether it is whole, so nothing of it is
+// synced. Written as a whole it has no journal; a correction has one, because
+// others read meanwhile.
+func openStaging(path string, use stagingUse) (*sql.DB, error) {
 	q := url.Values{}
-	if write {
+	switch use {
+	case writeStaging:
 		q["_pragma"] = []string{"page_size(8192)", "journal_mode(OFF)", "synchronous(OFF)", "locking_mode(EXCLUSIVE)",
 			"cache_size(-1000)"}
-	} else {
+	case correctStaging:
+		q.Set("mode", "rw")
+		q.Set("_txlock", "immediate")
+		q["_pragma"] = []string{"busy_timeout(5000)", "journal_mode(DELETE)", "synchronous(OFF)", "cache_size(-1000)"}
+	default:
 		q.Set("mode", "ro")
-		q.Set("immutable", "1")
-		q["_pragma"] = []string{"query_only(1)", "cache_size(-1000)"}
+		q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)", "cache_size(-1000)"}
 	}
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
 	if err != nil {

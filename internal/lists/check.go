@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,7 +39,8 @@ func tidyOrder(o sms.ListOrder, file string) sms.ListOrder {
 }
 
 func sameOrder(a, b sms.ListOrder) bool {
-	return maps.Equal(a.Fields, b.Fields) && maps.Equal(a.Fixed, b.Fixed) && a.Name == b.Name &&
+	return maps.Equal(a.Fields, b.Fields) && maps.Equal(a.Fixed, b.Fixed) && maps.Equal(a.Empty, b.Empty) &&
+		a.FirstOnly == b.FirstOnly && a.Name == b.Name &&
 		a.SenderID == b.SenderID && a.Template == b.Template &&
 		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message && a.Own == b.Own
 }
@@ -94,7 +96,8 @@ type renderer struct {
 type columnOrText struct {
 	column int
 	fixed  string
-	stop   bool // the link with which the person stops messages
+	empty  string // for rows without anything in the column
+	stop   bool   // the link with which the person stops messages
 }
 
 func newRenderer(o sms.ListOrder) renderer {
@@ -110,7 +113,7 @@ func newRenderer(o sms.ListOrder) renderer {
 		} else if fixed := o.Fixed[key]; fixed != "" {
 			f.byName[name] = columnOrText{column: -1, fixed: fixed}
 		} else if column, ok := o.Fields[key]; ok {
-			f.byName[name] = columnOrText{column: column}
+			f.byName[name] = columnOrText{column: column, empty: o.Empty[key]}
 		} else {
 			f.byName[name] = columnOrText{column: -1}
 		}
@@ -144,7 +147,7 @@ func (f renderer) value(cells []string, name string) string {
 	if s.fixed != "" {
 		return s.fixed
 	}
-	return cell(cells, s.column)
+	return cmp.Or(cell(cells, s.column), s.empty)
 }
 
 func (f renderer) fill(cells []string) (text string, missing []string) {
@@ -168,6 +171,9 @@ func (f renderer) preview(cells []string) (text string, missing []string) {
 const (
 	// noteCells and noteRunes are how much of a row stands in its note.
 	noteCells, noteRunes = 12, 80
+	// maxCorrected is the most letters of a cell of a row to fix: it is kept whole,
+	// so that the row can be checked again without the file.
+	maxCorrected = 4000
 	// knownNotes is how many notes of one kind are kept that stop nobody; all
 	// are counted.
 	knownNotes = 1000
@@ -191,8 +197,11 @@ type checker struct {
 	often   func(number string) (got int64, err error) // nil: no limit
 	failed  error                                      // of often
 	letters map[rune]bool
-	longest int // parts of the longest text so far
-	letter  int // and its units
+	fixed   map[int64][]sms.Correction // by row: what a person corrected
+	places  fileMap
+	here    place // of the row in work
+	longest int   // parts of the longest text so far
+	letter  int   // and its units
 
 	last message // the text of the row before, which often is that of the next
 }
@@ -242,15 +251,29 @@ func (c *checker) checkBatch(batch rowBatch) checkedBatch {
 }
 
 // row is the verdict on one row, with notes where something is to be said.
-func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
+func (c *checker) row(r sheet.Row) (sms.ListRow, []sms.RowNote) {
+	fixed := c.fixed[int64(r.Number)]
+	c.here = place{}
+	v, notes := c.judge(r)
+	if len(fixed) > 0 {
+		c.tally.Kinds[sms.RowCorrected]++
+		notes = append(notes, correctedNote(r, fixed[0]))
+	}
+	c.here.ready = v.Kind == ""
+	c.places.count(v.Row, c.here)
+	return v, notes
+}
+
+func (c *checker) judge(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	v = sms.ListRow{Row: int64(r.Number)}
 	c.tally.Rows++
 	note := func(kind sms.RowKind, column int, text string) *sms.RowNote {
 		c.tally.Kinds[kind]++
+		c.here.note(kind)
 		if !kind.Bad() && !kind.LeftOut() && c.tally.Kinds[kind] > knownNotes {
 			return &sms.RowNote{}
 		}
-		n := sms.RowNote{Row: v.Row, Kind: kind, Column: column, Text: text, Cells: noteRow(r.Cells)}
+		n := sms.RowNote{Row: v.Row, Kind: kind, Column: column, Text: text, Cells: noteRow(r.Cells, kind.Bad())}
 		if column >= 0 && column < len(r.Cells) {
 			n.Before = cut(r.Cells[column])
 		}
@@ -288,16 +311,21 @@ func (c *checker) row(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	repeat, other := c.seen.add(v.Number, m.hash, v.Row)
 	if repeat != 0 {
 		v.Kind = sms.RowRepeat
-		note(sms.RowRepeat, c.list.Order.Phone, c.repeated()+strconv.FormatInt(repeat, 10)).Other = repeat
+		note(sms.RowRepeat, c.list.Order.Phone, repeatSentence(c.list.Purpose, repeat)).Other = repeat
 		return v, notes
 	}
 	if c.seen.first.n > fresh {
 		c.sketch.Add(v.Number)
 	}
-	if other != 0 {
-		note(sms.RowOtherText, c.list.Order.Phone, "This number is also in row "+strconv.FormatInt(other, 10)).Other = other
+	if other != 0 && c.list.Order.FirstOnly {
+		v.Kind = sms.RowSecond
+		note(sms.RowSecond, c.list.Order.Phone, secondSentence(other)).Other = other
+		return v, notes
 	}
-	if len(phone.fixes) > 0 {
+	if other != 0 {
+		note(sms.RowOtherText, c.list.Order.Phone, otherSentence(other)).Other = other
+	}
+	if len(phone.fixes) > 0 && !c.typed(v.Row, c.list.Order.Phone) {
 		for _, f := range phone.fixes {
 			c.tally.Fixes[f]++
 		}
@@ -414,28 +442,47 @@ func longer(m message) string {
 	return fmt.Sprintf("This message needs %d parts because of %q", m.count.Parts, string(m.count.Odd[0]))
 }
 
-func noteRow(cells []string) []string {
-	some := make([]string, min(len(cells), noteCells))
+// noteRow is how much of a row its note holds: all of one to fix.
+func noteRow(cells []string, whole bool) []string {
+	width, most := min(len(cells), noteCells), noteRunes
+	if whole {
+		width, most = len(cells), maxCorrected
+	}
+	some := make([]string, width)
 	for i := range some {
-		some[i] = cut(cells[i])
+		some[i] = cutAt(cells[i], most)
 	}
 	return some
 }
 
-func cut(s string) string {
+func cut(s string) string { return cutAt(s, noteRunes) }
+
+func cutAt(s string, most int) string {
 	n := 0
 	for i := range s {
-		if n++; n > noteRunes {
+		if n++; n > most {
 			return s[:i]
 		}
 	}
 	return s
 }
 
+func otherSentence(row int64) string {
+	return "This number is also in row " + strconv.FormatInt(row, 10)
+}
+
+func secondSentence(row int64) string {
+	return "This number is in row " + strconv.FormatInt(row, 10) + ", and only the first of each is kept"
+}
+
 // result is the tally of all rows. It is the end of c.
 func (c *checker) result(read sheet.Tally) sms.ListTally {
 	t := c.tally
 	t.Hidden, t.Blank, t.Headers, t.Columns = int64(read.Hidden), int64(read.Blank), int64(read.Headers), read.Columns
+	if c.list.Order.FirstOnly {
+		c.seen.more = seenTable{}
+	}
 	t.Texts = c.seen.texts()
+	t.Map = c.places.cells()
 	return t
 }

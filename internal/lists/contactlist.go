@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,11 +94,11 @@ func (c *checker) forContacts() *checker {
 	return c
 }
 
-func (c *checker) repeated() string {
-	if c.list.Purpose == sms.ForContacts {
-		return "Same number as row "
+func repeatSentence(p sms.ListPurpose, row int64) string {
+	if p == sms.ForContacts {
+		return "Same number as row " + strconv.FormatInt(row, 10)
 	}
-	return "Same number and message as row "
+	return "Same number and message as row " + strconv.FormatInt(row, 10)
 }
 
 // contact reads what a row tells of a person.

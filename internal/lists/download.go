@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,9 +111,9 @@ func fileName(name string) string {
 type uploadedList struct {
 	list   sms.List
 	header []string
-	reader *sheet.Reader
+	reader *rowReader
 	row    sheet.Row
-	closer io.Closer
+	zone   *time.Location
 }
 
 // campaign gives a campaign with its account and the opened list behind it.
@@ -141,14 +142,14 @@ func (d *Downloads) openOriginal(ctx context.Context, account sms.Account, c sms
 	if err != nil {
 		return nil, err
 	}
-	reader, closer, err := d.lists.openList(account, l, l.Reading)
+	reader, err := d.lists.openList(ctx, account, l, l.Reading)
 	if errors.Is(err, sms.ErrNotFound) {
 		return &uploadedList{list: l}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &uploadedList{list: l, header: reader.Profile().Columns, reader: reader, closer: closer}, nil
+	return &uploadedList{list: l, header: reader.Profile().Columns, reader: reader, zone: account.Location()}, nil
 }
 
 // cells appends those of a row of the file, as many as there are columns. Rows
@@ -174,14 +175,59 @@ func (o *uploadedList) cells(to []string, row int64) ([]string, error) {
 		}
 		to = append(to, cell)
 	}
+	if o.mended() {
+		to = append(to, o.words(row))
+	}
 	return to, nil
+}
+
+// mended says that some cells are not as they are in the file.
+func (o *uploadedList) mended() bool {
+	return o.reader != nil && (len(o.reader.fixed) > 0 || len(o.list.Order.Empty) > 0)
+}
+
+// columns are the names of the list's columns, and one that says what was
+// corrected where something was.
+func (o *uploadedList) columns() []string {
+	if !o.mended() {
+		return slices.Clone(o.header)
+	}
+	return append(slices.Clone(o.header), "Corrected")
+}
+
+// words say what was corrected in a row, by whom and when.
+func (o *uploadedList) words(row int64) string {
+	var words []string
+	for _, c := range o.reader.fixed[row] {
+		was := "empty"
+		if c.Given != "" {
+			was = "“" + c.Given + "”"
+		}
+		words = append(words, fmt.Sprintf("%s was %s, corrected by %s on %s", o.name(c.Column), was, c.ByName,
+			stamp(c.At, o.zone)))
+	}
+	if int64(o.row.Number) == row {
+		for _, key := range slices.Sorted(maps.Keys(o.list.Order.Empty)) {
+			if column, is := o.list.Order.Fields[key]; is && cell(o.row.Cells, column) == "" {
+				words = append(words, fmt.Sprintf("%s was empty, filled with “%s”", o.name(column), o.list.Order.Empty[key]))
+			}
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+func (o *uploadedList) name(column int) string {
+	if column < len(o.header) {
+		return o.header[column]
+	}
+	return "Column " + strconv.Itoa(column+1)
 }
 
 func (o *uploadedList) close() error {
 	if o.reader == nil {
 		return nil
 	}
-	return errors.Join(o.reader.Close(), o.closer.Close())
+	return o.reader.Close()
 }
 
 // resultRows tells what became of the rows of a campaign.
@@ -201,7 +247,7 @@ func (o resultRows) table(messages iter.Seq2[sms.Message, error]) iter.Seq2[[]st
 	t := &statusWriter{words: map[fate]string{}, sent: timeFormatter{zone: o.account.Location()},
 		changed: timeFormatter{zone: o.account.Location()}}
 	return func(yield func([]string, error) bool) {
-		if !yield(append(slices.Clone(o.file.header), outcomeColumns()...), nil) {
+		if !yield(append(o.file.columns(), outcomeColumns()...), nil) {
 			return
 		}
 		var row []string

@@ -54,7 +54,7 @@ func (e *Evidence) Write(ctx context.Context, w io.Writer) error {
 		write func(ctx context.Context, w io.Writer) error
 	}{
 		{"campaign.json", e.writeCampaign}, {"messages.csv", e.writeMessages}, {"calls.csv", e.writeCalls}, {"reports.csv", e.writeReports},
-		{"audit.csv", e.writeAudit}, {e.file.archived(), e.writeOriginal},
+		{"audit.csv", e.writeAudit}, {e.file.archived(), e.writeOriginal}, {e.file.correctionsName(), e.writeCorrections},
 	} {
 		if part.name == "" {
 			continue
@@ -85,6 +85,35 @@ func (o *uploadedList) archived() string {
 		return "original/list.ods"
 	}
 	return "original/list.csv"
+}
+
+// correctionsName is the name under which corrections stand in the archive, ""
+// without any.
+func (o *uploadedList) correctionsName() string {
+	if o.reader == nil || len(o.reader.fixed) == 0 {
+		return ""
+	}
+	return "corrections.csv"
+}
+
+// writeCorrections tells what people corrected in the list; the file is as it
+// came.
+func (e *Evidence) writeCorrections(ctx context.Context, w io.Writer) error {
+	all, err := e.from.lists.corrected.Corrections(ctx, e.file.list.ID)
+	if err != nil {
+		return err
+	}
+	zone := e.account.Location()
+	return sheet.WriteTableCSV(w, table([]string{"Row", "Column", "In the file", "Corrected", "Who", "When"},
+		func(yield func(sms.Correction, error) bool) {
+			for _, c := range all {
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}, func(c sms.Correction) []string {
+			return []string{strconv.FormatInt(c.Row, 10), e.file.name(c.Column), c.Given, c.Corrected, c.ByName, stamp(c.At, zone)}
+		}))
 }
 
 // writeCampaign tells who ordered what, and how the file was read.

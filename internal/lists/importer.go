@@ -197,12 +197,13 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	if err != nil {
 		return err
 	}
-	reader, file, err := im.lists.openList(account, l, l.Reading)
+	reader, err := im.lists.openList(ctx, account, l, l.Reading)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
+	defer func() { _ = reader.Close() }()
 	c := newChecker(account, l, blocked, im.lists.stops)
+	c.fixed = reader.fixed
 	if account.Limits.Capped() && l.Purpose != sms.ForContacts {
 		since := account.Limits.CapSince(im.lists.now()).UnixMilli()
 		c.often = func(number string) (int64, error) { return im.store.GotRecently(ctx, account.ID, number, since) }
@@ -224,7 +225,8 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	tally.Same = same
 	_, err = im.change(ctx, l, func(now *sms.List) {
 		now.Tally, now.Sum, now.Done, now.Total, now.State = tally, sum, tally.Rows, tally.Rows, sms.ListChecked
-		if tally.Clean() {
+		// Who mends a list sees what came of it.
+		if tally.Clean() && len(l.Order.Empty) == 0 && !l.Order.FirstOnly {
 			now.State, now.Done = sms.ListMaking, 0
 		}
 	})
@@ -283,7 +285,7 @@ type checkedBatch struct {
 
 // checkRows lets three hands work at once: one reads, one judges, and this one
 // stages.
-func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *sheet.Reader, c *checker,
+func (im *Importer) checkRows(ctx context.Context, l sms.List, reader *rowReader, c *checker,
 	put func([]sms.ListRow, []sms.RowNote) error) error {
 	hands, ctx := errgroup.WithContext(ctx)
 	unread, unstaged := make(chan rowBatch, batchesWaiting), make(chan checkedBatch, batchesWaiting)
@@ -338,7 +340,7 @@ func recoverPanic(do func() error) func() error {
 	}
 }
 
-func readRows(ctx context.Context, reader *sheet.Reader, to chan<- rowBatch) error {
+func readRows(ctx context.Context, reader *rowReader, to chan<- rowBatch) error {
 	for {
 		batch := rowBatch{rows: make([]sheet.Row, 0, rowsPerBatch)}
 		var err error

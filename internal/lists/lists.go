@@ -18,14 +18,15 @@ import (
 // Lists takes the orders of staff about uploaded lists. What takes longer than
 // a request is left to the Importer.
 type Lists struct {
-	store    Store
-	feed     *feed.Feed
-	log      *slog.Logger
-	now      func() time.Time
-	audit    feed.Audit
-	stops    *sms.StopLinks
-	checks   Checks
-	profiles *profileCache
+	store     Store
+	feed      *feed.Feed
+	log       *slog.Logger
+	now       func() time.Time
+	audit     feed.Audit
+	stops     *sms.StopLinks
+	checks    Checks
+	corrected Corrected
+	profiles  *profileCache
 }
 
 // Config is what lists are worked on with.
@@ -36,6 +37,13 @@ type Config struct {
 	Audit feed.Audit
 	Stops *sms.StopLinks // nil: texts hold no links
 	Checks
+	Corrected
+}
+
+// Corrected is what people corrected in lists.
+type Corrected interface {
+	// Corrections lists the corrected cells of a list in the order of rows.
+	Corrections(ctx context.Context, list int64) ([]sms.Correction, error)
 }
 
 // Checks is what is known of an account's sending.
@@ -72,7 +80,7 @@ type Store interface {
 
 // New returns what takes orders about lists.
 func New(store Store, c Config) *Lists {
-	return &Lists{store: store, feed: c.Feed, log: c.Log, now: c.Now, audit: c.Audit, stops: c.Stops, checks: c.Checks,
+	return &Lists{store: store, feed: c.Feed, log: c.Log, now: c.Now, audit: c.Audit, stops: c.Stops, checks: c.Checks, corrected: c.Corrected,
 		profiles: &profileCache{}}
 }
 

@@ -85,13 +85,13 @@ func (d *Lists) detectFile(ctx context.Context, account sms.Account, l sms.List,
 	}
 	done := make(chan answer, 1)
 	go func() {
-		reader, closer, err := d.openList(account, l, r)
+		reader, err := d.openList(ctx, account, l, r)
 		if err != nil {
 			done <- answer{err: err}
 			return
 		}
-		a := answer{profile: reader.Profile(), rows: countRows(reader, count)}
-		a.err = errors.Join(reader.Close(), closer.Close())
+		a := answer{profile: reader.Profile(), rows: countRows(reader.Reader, count)}
+		a.err = reader.Close()
 		done <- a
 	}()
 	timer := time.NewTimer(detectTimeout)
@@ -122,14 +122,18 @@ func countRows(reader *sheet.Reader, most time.Duration) int64 {
 	return 0
 }
 
-// openList opens a list's file. The closer is that of the file.
-func (d *Lists) openList(account sms.Account, l sms.List, r sms.ListReading) (*sheet.Reader, io.Closer, error) {
+// openList opens a list's file, to be read with what people corrected in it.
+func (d *Lists) openList(ctx context.Context, account sms.Account, l sms.List, r sms.ListReading) (*rowReader, error) {
+	fixed, err := d.corrected.Corrections(ctx, l.ID)
+	if err != nil {
+		return nil, err
+	}
 	file, err := d.store.Upload(l.UID)
 	if errors.Is(err, sms.ErrNotFound) {
-		return nil, nil, sms.Invalid{"file": "The file is not in this backup. Upload it again"}
+		return nil, sms.Invalid{"file": "The file is not in this backup. Upload it again"}
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o := sheet.Options{Encoding: sheet.Encoding(r.Encoding), HeaderRow: r.HeaderRow, Sheet: r.Sheet,
 		IncludeHidden: r.Hidden, Country: account.Country,
@@ -140,9 +144,9 @@ func (d *Lists) openList(account sms.Account, l sms.List, r sms.ListReading) (*s
 	}
 	reader, err := sheet.Open(file, l.Size, o)
 	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return reader, file, nil
+	return &rowReader{Reader: reader, file: file, fixed: byRow(fixed)}, nil
 }
 
 func readingOf(p sheet.Profile) sms.ListReading {

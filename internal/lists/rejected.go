@@ -2,7 +2,6 @@ package lists
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -48,12 +47,12 @@ func (d *Lists) RejectedRows(ctx context.Context, by sms.User, uid string) (Reje
 	}
 	layout := sheet.Layout{Header: profile.Header, Columns: l.Tally.Columns}
 	return Rejected{layout, func(yield func(sheet.Rejected, error) bool) {
-		reader, file, err := d.openList(account, l, l.Reading)
+		reader, err := d.openList(ctx, account, l, l.Reading)
 		if err != nil {
 			yield(sheet.Rejected{}, err)
 			return
 		}
-		defer func() { _ = errors.Join(reader.Close(), file.Close()) }()
+		defer func() { _ = reader.Close() }()
 		var row sheet.Row
 		for n, err := range d.badRows(ctx, uid) {
 			for err == nil && row.Number < int(n.Row) {

@@ -31,6 +31,7 @@ type Staff struct {
 	*desk.Desk
 	*lists.Lists
 	*lists.Downloads
+	*lists.Corrections
 }
 
 // Stores is one database for every noun.
@@ -42,8 +43,9 @@ func Stores(db *storage.DB) desk.Stores {
 // StaffOn gives orders on a database.
 func StaffOn(db *storage.DB, at desk.Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Staff {
 	d := desk.New(Stores(db), at, news, log, now)
-	l := lists.New(db, lists.Config{Feed: news, Log: log, Now: now, Audit: feed.AuditTo(db, log, now), Checks: d})
-	return &Staff{d, l, lists.NewDownloads(l, db)}
+	l := lists.New(db, lists.Config{Feed: news, Log: log, Now: now, Audit: feed.AuditTo(db, log, now), Checks: d,
+		Corrected: db})
+	return &Staff{d, l, lists.NewDownloads(l, db), lists.NewCorrections(l, db)}
 }
 
 // Rig is a desk with real storage that talks to the sandbox over real HTTP.

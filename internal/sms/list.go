@@ -82,6 +82,10 @@ type ListOrder struct {
 	// does; keys are PlaceholderKey of the mark.
 	Fields map[string]int
 	Fixed  map[string]string
+	// Empty says what fills a mark in rows whose cell is empty; keys as of Fields.
+	Empty map[string]string
+	// FirstOnly leaves out every row whose number an earlier row has.
+	FirstOnly bool
 }
 
 // RowKind is what the check has to say of a row. A bad row cannot be sent; a
@@ -100,6 +104,8 @@ const (
 	RowRepaired   RowKind = "repaired"   // worth knowing: the number was written differently
 	RowOften      RowKind = "often"      // left out: the person got as many messages as the account allows
 	RowLonger     RowKind = "longer"     // worth knowing: special letters make the text need more parts
+	RowCorrected  RowKind = "corrected"  // worth knowing: a person corrected a cell
+	RowSecond     RowKind = "second"     // left out: the number is in an earlier row, and the first of each is kept
 )
 
 // Bad says that a row of this kind stops the list until it is corrected or
@@ -109,12 +115,14 @@ func (k RowKind) Bad() bool {
 }
 
 // LeftOut says that a row of this kind is not sent without anybody deciding.
-func (k RowKind) LeftOut() bool { return k == RowBlocked || k == RowRepeat || k == RowOften }
+func (k RowKind) LeftOut() bool {
+	return k == RowBlocked || k == RowRepeat || k == RowOften || k == RowSecond
+}
 
 // RowKinds lists the kinds in the order of the check page.
 func RowKinds() []RowKind {
 	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired,
-		RowLonger, RowOften}
+		RowLonger, RowOften, RowCorrected, RowSecond}
 }
 
 // RowNote is what the check says of one row: one note a kind and row.
@@ -133,7 +141,29 @@ type RowNote struct {
 type RowFilter struct {
 	Kinds []RowKind // none: the bad ones
 	After int64     // rows above this
+	Upto  int64     // no rows above this; 0: all
 	Limit int
+}
+
+// RowVerdict is all that the check says of one row.
+type RowVerdict struct {
+	Row   ListRow
+	Notes []RowNote
+}
+
+// Correction is a cell of a list as a person corrected it.
+type Correction struct {
+	Row              int64
+	Column           int
+	Given, Corrected string // what the file has, what a person typed
+	By               int64  // user
+	ByName           string
+	At               int64 // milliseconds UTC
+}
+
+// MapCell counts some rows that follow each other in a list.
+type MapCell struct {
+	First, Last, Ready, Fix, Repeated, Repaired int64 // the numbers of the first and the last row, and counts
 }
 
 // ListTally counts the rows of a checked list.
@@ -154,6 +184,7 @@ type ListTally struct {
 	Columns int               // of the widest row
 	Added   int64             // people who were new, of a list for contacts that is made
 	Changed int64             // and those of whom something was new
+	Map     []MapCell         // the rows of the list from its first to its last
 	// Same is the campaign of the time SameWithin that this list looks like.
 	Same *SameList
 }
@@ -225,7 +256,8 @@ func (r ListRow) MSISDN() string {
 // Clean says that nothing about a checked list needs a person's eye, so that a
 // campaign is made of it at once.
 func (t ListTally) Clean() bool {
-	return t.Good > 0 && t.Bad() == 0 && t.LeftOut() == 0 && t.Hidden == 0 && t.Kinds[RowOtherText] == 0 && t.Same == nil
+	return t.Good > 0 && t.Bad() == 0 && t.LeftOut() == 0 && t.Hidden == 0 && t.Kinds[RowOtherText] == 0 &&
+		t.Kinds[RowCorrected] == 0 && t.Same == nil
 }
 
 // File is an uploaded file, open for reading.

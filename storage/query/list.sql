@@ -72,3 +72,17 @@ insert into campaign_sketch (campaign_id, sketch) values ($1, $2) on conflict (c
 
 -- name: DeleteSketch :exec
 delete from campaign_sketch where campaign_id = $1;
+
+-- name: ListCorrections :many
+select * from list_correction where list_id = $1 order by row_no, col;
+
+-- name: PutCorrection :exec
+insert into list_correction (list_id, row_no, col, given, corrected, user_id, user_name, corrected_at) values ($1, $2, $3, $4, $5, $6, $7, $8)
+on conflict (list_id, row_no, col) do update set corrected = excluded.corrected, user_id = excluded.user_id, user_name = excluded.user_name,
+  corrected_at = excluded.corrected_at;
+
+-- name: DeleteCorrection :exec
+delete from list_correction where list_id = $1 and row_no = $2 and col = $3;
+
+-- name: DeleteCorrections :exec
+delete from list_correction where list_id = $1;

@@ -142,6 +142,24 @@ func (q *Queries) CheckedLists(ctx context.Context, changedAt int64) ([]List, er
 	return items, nil
 }
 
+const deleteCorrection = `-- name: DeleteCorrection :exec
+delete from list_correction where list_id = $1 and row_no = $2 and col = $3
+`
+
+func (q *Queries) DeleteCorrection(ctx context.Context, listID int64, rowNo int64, col int64) error {
+	_, err := q.db.ExecContext(ctx, deleteCorrection, listID, rowNo, col)
+	return err
+}
+
+const deleteCorrections = `-- name: DeleteCorrections :exec
+delete from list_correction where list_id = $1
+`
+
+func (q *Queries) DeleteCorrections(ctx context.Context, listID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteCorrections, listID)
+	return err
+}
+
 const deleteHidden = `-- name: DeleteHidden :execrows
 delete from campaign where id = $1 and state = 'hidden'
 `
@@ -369,6 +387,42 @@ func (q *Queries) ListCampaign(ctx context.Context, iD int64, version int64, cam
 	return result.RowsAffected()
 }
 
+const listCorrections = `-- name: ListCorrections :many
+select list_id, row_no, col, given, corrected, user_id, user_name, corrected_at from list_correction where list_id = $1 order by row_no, col
+`
+
+func (q *Queries) ListCorrections(ctx context.Context, listID int64) ([]ListCorrection, error) {
+	rows, err := q.db.QueryContext(ctx, listCorrections, listID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListCorrection
+	for rows.Next() {
+		var i ListCorrection
+		if err := rows.Scan(
+			&i.ListID,
+			&i.RowNo,
+			&i.Col,
+			&i.Given,
+			&i.Corrected,
+			&i.UserID,
+			&i.UserName,
+			&i.CorrectedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listMade = `-- name: ListMade :execrows
 update list set state = 'made', changed_at = $4, done = total, version = version + 1 where id = $1 and version = $2 and state = 'making' and campaign_id = $3
 `
@@ -478,6 +532,37 @@ func (q *Queries) OldLists(ctx context.Context, changedAt int64) ([]List, error)
 		return nil, err
 	}
 	return items, nil
+}
+
+const putCorrection = `-- name: PutCorrection :exec
+insert into list_correction (list_id, row_no, col, given, corrected, user_id, user_name, corrected_at) values ($1, $2, $3, $4, $5, $6, $7, $8)
+on conflict (list_id, row_no, col) do update set corrected = excluded.corrected, user_id = excluded.user_id, user_name = excluded.user_name,
+  corrected_at = excluded.corrected_at
+`
+
+type PutCorrectionParams struct {
+	ListID      int64
+	RowNo       int64
+	Col         int64
+	Given       string
+	Corrected   string
+	UserID      int64
+	UserName    string
+	CorrectedAt int64
+}
+
+func (q *Queries) PutCorrection(ctx context.Context, arg PutCorrectionParams) error {
+	_, err := q.db.ExecContext(ctx, putCorrection,
+		arg.ListID,
+		arg.RowNo,
+		arg.Col,
+		arg.Given,
+		arg.Corrected,
+		arg.UserID,
+		arg.UserName,
+		arg.CorrectedAt,
+	)
+	return err
 }
 
 const putListMapping = `-- name: PutListMapping :exec

@@ -526,6 +526,17 @@ type List struct {
 	Purpose     string
 }
 
+type ListCorrection struct {
+	ListID      int64
+	RowNo       int64
+	Col         int64
+	Given       string
+	Corrected   string
+	UserID      int64
+	UserName    string
+	CorrectedAt int64
+}
+
 type ListMapping struct {
 	AccountID int64
 	HeaderKey string
