@@ -111,6 +111,8 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		"/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign +
 			"?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
 		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1",
+		"/settings/account/1/connection", "/settings/account/1/hours", "/settings/account/1/limits", "/settings/account/1/money",
+		"/settings/account/1/advanced",
 		"/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/backup",
 		"/settings/journal", "/settings/team/1", "/settings/tokens", "/settings/tokens/1/revoke",
 		"/new/list", "/new/list?replaces=" + filepath.Base(dirty), fresh + "/message", dirty + "/message", fresh + "/delete",

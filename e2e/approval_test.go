@@ -15,9 +15,9 @@ import (
 // an administrator does it.
 func (p *tab) approveAbove(n string) {
 	p.t.Helper()
-	p.open("/settings/account/1")
+	p.open("/settings/account/1/limits")
 	p.fill("Require approval above", n)
-	p.do(p.Locator("#save-sending").Click())
+	p.press("Save limits")
 	p.sees("Saved.")
 }
 

@@ -74,8 +74,9 @@ func TestConfirmByKeyboard(t *testing.T) {
 
 	p.open("/settings/account")
 	p.follow("Sandbox")
+	p.follow("Limits and approval")
 	p.fill("Ask to confirm the number above", "2")
-	p.do(p.Locator("#save-sending").Click())
+	p.press("Save limits")
 	p.sees("Saved.")
 	p.open2(draft)
 	keys := p.keysTo("typed", 6)

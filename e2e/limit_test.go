@@ -49,21 +49,13 @@ func TestLimitsAndTheLinkThatStopsMessages(t *testing.T) {
 	p.row("0803 000 0001", "Used the opt-out link, messages from CLINIC")
 	p.picture("blocked-proof")
 
-	p.open("/settings/account/1")
+	p.open("/settings/account/1/limits")
 	p.limits(map[string]string{"cap_messages": "1", "cap_days": "", "person_most": "2"})
-	p.sees("Limit must be a whole number up to 90. Enter 0 for no limit")
+	p.sees("Enter both the number of messages and the number of days, or leave both empty")
 	p.picture("limits-error")
 	p.limits(map[string]string{"cap_messages": "1", "cap_days": "7", "person_most": "2"})
 	p.sees("Saved.")
 	p.picture("limits")
-	p.open("/settings/account/1")
-	p.do(p.GetByText("Different hours on some days").Click())
-	p.do2(p.Locator("#day_0").SelectOption(playwright.SelectOptionValues{Values: &[]string{"closed"}}))
-	p.do(p.Locator("#save-sending").Click())
-	p.sees("Saved.")
-	p.do2(p.Locator("#day_0").SelectOption(playwright.SelectOptionValues{Values: &[]string{""}}))
-	p.do(p.Locator("#save-sending").Click())
-	p.sees("Saved.")
 
 	p.composeRefused("0803 000 0002", "This recipient already got 1 message in the last 7 days (limit: 1)")
 	p.compose("To three.", "0803 000 0003", "0803 000 0021", "0803 000 0022")
@@ -78,5 +70,5 @@ func (p *tab) limits(fields map[string]string) {
 	for id, value := range fields {
 		p.do(p.Locator("#" + id).Fill(value))
 	}
-	p.do(p.Locator("#save-sending").Click())
+	p.press("Save limits")
 }

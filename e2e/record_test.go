@@ -180,9 +180,9 @@ func (a *archive) drafts() {
 	a.follow("Exam results")
 	a.do(a.GetByRole("heading", playwright.PageGetByRoleOptions{Name: "Create the template"}).WaitFor(
 		playwright.LocatorWaitForOptions{State: playwright.WaitForSelectorStateHidden}))
-	a.open(fmt.Sprintf("/settings/account/%d", a.account.ID))
+	a.open(fmt.Sprintf("/settings/account/%d/advanced", a.account.ID))
 	a.do(a.GetByLabel("Create templates and sender IDs in smsdesk").Check())
-	a.do(a.Locator("#save-records").Click())
+	a.press("Save advanced settings")
 	a.sees("Saved.")
 	a.open("/templates/drafts/1")
 	a.picture("draft")
@@ -233,9 +233,9 @@ func TestSenderIDs(t *testing.T) {
 	a.press("Delete sender ID")
 	a.sees("This sender ID no longer exists at the provider. We have removed it from the list.")
 
-	a.open(fmt.Sprintf("/settings/account/%d", a.account.ID))
+	a.open(fmt.Sprintf("/settings/account/%d/advanced", a.account.ID))
 	a.do(a.GetByLabel("Create templates and sender IDs in smsdesk").Check())
-	a.do(a.Locator("#save-records").Click())
+	a.press("Save advanced settings")
 	a.sees("Saved.")
 	a.open("/senders")
 	a.fill("Sender ID", "A B")

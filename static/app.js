@@ -112,6 +112,19 @@
   }, true);
   ['dragover', 'drop'].forEach(n => on(n, e => e.target.type !== 'file' && e.dataTransfer.types.includes('Files') && e.preventDefault()));
 
+  /* Settings: how many are changed and not saved. Taking them back is the form's own reset. */
+  const unsaved = d.querySelector('[data-unsaved]');
+  const changed = x => x.name && (x.type === 'checkbox' ? x.checked !== x.defaultChecked : x.options
+    ? x.selectedIndex !== Math.max(0, [...x.options].findIndex(o => o.defaultSelected)) : x.value !== x.defaultValue);
+  const count = () => setTimeout(() => {
+    const n = [...d.getElementById(unsaved.dataset.unsaved).elements].filter(changed).length;
+    unsaved.previousElementSibling.hidden = n;
+    unsaved.hidden = !n;
+    unsaved.firstChild.textContent = n + (n > 1 ? ' changes' : ' change') + ', not saved.';
+  });
+  if (unsaved) ['input', 'change', 'reset'].forEach(name => on(name, count));
+  if (unsaved) addEventListener('pageshow', count);
+
   /* Until the next page is there, the one of a session that ended asks for nothing. */
   on('submit', e => {
     if (!/(signout|end)$/.test(e.target.action)) return;

@@ -220,7 +220,7 @@ func (p ConfirmPage) costFact() Fact {
 		f.Words = "Only the provider knows how many numbers the group has."
 	case p.MaySetPrice:
 		f.Words = "Learned after " + Number(minLearned) + " campaigns"
-		f.Small, f.Link = " ", Link{Text: "type a price", Href: AccountPath(p.Account.ID)}
+		f.Small, f.Link = " ", Link{Text: "type a price", Href: SectionPath(p.Account.ID, SectionMoney)}
 	default:
 		f.Words = "Learned after " + Number(minLearned) + " campaigns"
 	}

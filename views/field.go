@@ -10,6 +10,7 @@ import (
 type Field struct {
 	ID, Name, Label, Hint, Error string
 	Value                        string
+	Aria                         string // names the field where no label of its own stands beside it
 }
 
 func (f Field) id() string {
@@ -97,9 +98,11 @@ func (p TextAreaProps) rows() int {
 	return 4
 }
 
-// Option is one of several choices.
+// Option is one of several choices. More says that it asks for the row below it,
+// which is hidden while another one is chosen.
 type Option struct {
 	Value, Label, Hint string
+	More               bool
 }
 
 // SelectProps describes a choice from a list. Prompt is a first, empty option.

@@ -52,6 +52,10 @@ type Deck struct {
 	Form    string // id of the form that the button sends
 	Button  ButtonProps
 	Without bool // there is nothing to press
+
+	Say  string // words in the place of the facts; a script counts changes of the form there
+	Undo string // the page as it is stored, where changes were not accepted
+	Desk bool   // not on a phone
 }
 
 // DeckFact is a figure above its word; Desk hides it on a phone.

@@ -87,7 +87,7 @@ func (p OverviewPage) unreachable() action {
 		" Nothing is lost. We will keep trying.",
 		ToneBad, Link{}}
 	if p.CanSetUp {
-		a.link = Link{"Check the connection settings", "/settings/account/" + id(p.Account.ID)}
+		a.link = Link{"Check the connection settings", SectionPath(p.Account.ID, SectionConnection)}
 	}
 	return a
 }
@@ -156,7 +156,7 @@ func (p OverviewPage) sender() action {
 	a := action{"sender", "No usable sender ID",
 		"The provider has not approved one, or has withdrawn its approval. You cannot send until one is approved.", ToneWarn, Link{}}
 	if p.CanSetUp {
-		a.link = Link{"See sender IDs", "/settings/account/" + id(p.Account.ID)}
+		a.link = Link{"See sender IDs", SectionPath(p.Account.ID, SectionConnection)}
 	}
 	return a
 }

@@ -53,8 +53,14 @@ const (
 	TokensPath     = "/settings/tokens"
 )
 
-// AccountPath is the connection of an account.
+// AccountPath is the list of an account's settings, with the connection beside
+// it where there is room.
 func AccountPath(account int64) string { return AccountsPath + "/" + id(account) }
+
+// SectionPath is one page of an account's settings.
+func SectionPath(account int64, s AccountSection) string {
+	return AccountPath(account) + "/" + string(s)
+}
 
 // ApprovalPath is the page on which a second person decides about a campaign.
 func ApprovalPath(campaign int64) string { return CampaignPath(campaign) + "/approval" }

@@ -2,42 +2,9 @@ package views
 
 import (
 	"slices"
-	"strings"
 
 	"smsdesk/internal/sms"
 )
-
-// Records is what is kept of an account's records at the provider.
-type Records struct {
-	SenderIDs, UsableSenderIDs int
-	Templates, UsableTemplates int
-	ReadAt                     string // when, in words; "" for never
-	Creates                    bool   // the account may make records at the provider
-	Failure                    string // why the templates could not be read the last time
-}
-
-// recordsAction is where the account's settings of records are saved, beside
-// the address that reads them again.
-func recordsAction(refresh string) string {
-	return strings.TrimSuffix(refresh, "/refresh") + "/records"
-}
-
-func (r Records) readAt() string {
-	if r.ReadAt == "" {
-		return "Not refreshed yet."
-	}
-	return "Refreshed " + r.ReadAt + "."
-}
-
-func ofWhich(all, usable int) string {
-	switch {
-	case all == 0:
-		return "None"
-	case usable == all:
-		return Number(all)
-	}
-	return Number(all) + " (" + Number(usable) + " usable)"
-}
 
 // marksShown is the most marks that get a field; a text with more is not a
 // message to a few numbers.

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -30,11 +29,15 @@ type accountQuestions interface {
 	Administrators(ctx context.Context) (int64, error)
 	AnswersUSSD(ctx context.Context, account int64) (bool, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	// SentSince counts the recipients of the account's requests since a moment.
+	SentSince(ctx context.Context, account, since int64) (int64, error)
 	Templates(ctx context.Context, account int64) ([]sms.Template, error)
+	Users(ctx context.Context) ([]sms.User, error)
 }
 
 // accountOrders are what people do on these pages.
@@ -45,7 +48,10 @@ type accountOrders interface {
 	ResumeAccount(ctx context.Context, by sms.User, id int64) error
 	SaveAccount(ctx context.Context, by sms.User, id int64, change func(*sms.Account, *sms.Credentials)) (
 		sms.Account, error)
-	SaveSending(ctx context.Context, by sms.User, id int64, s desk.Sending) (sms.Account, error)
+	SavePrice(ctx context.Context, by sms.User, id, price int64, currency string) error
+	SaveRecordSettings(ctx context.Context, by sms.User, account int64,
+		change func(*sms.RecordSettings)) (sms.RecordSettings, error)
+	SaveSending(ctx context.Context, by sms.User, id int64, change func(*desk.Sending)) (sms.Account, error)
 	TestAccount(ctx context.Context, by sms.User, id int64) (desk.AccountTest, error)
 }
 
@@ -62,7 +68,7 @@ func (s *accounts) accountList(w http.ResponseWriter, r *http.Request, v *page.V
 			Test: a.Test,
 			Rate: views.Number(a.PerMinute), Connection: page.Connection(a, s.Now())}
 	}
-	return s.Render(w, r, http.StatusOK, views.Accounts(v.Frame("Connection", "settings"), rows))
+	return s.Render(w, r, http.StatusOK, views.Accounts(v.Frame("Accounts", "settings"), rows))
 }
 
 func (s *accounts) accountNew(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -70,11 +76,20 @@ func (s *accounts) accountNew(w http.ResponseWriter, r *http.Request, v *page.Vi
 	for _, a := range v.Accounts {
 		like.Country, like.Timezone, like.Currency = a.Country, a.Timezone, a.Currency
 	}
-	return s.showAccount(w, r, v, accountFields(like), nil)
+	return s.showNew(w, r, v, accountFields(like), nil)
+}
+
+func (s *accounts) showNew(w http.ResponseWriter, r *http.Request, v *page.Visit, form views.AccountForm,
+	bad sms.Invalid) error {
+	const title = "Connect a real account"
+	f := v.Frame(title, "settings")
+	f.Crumbs = []views.Link{{Text: "Accounts", Href: views.AccountsPath}, {Text: title}}
+	f.Error = len(bad) > 0
+	return s.Render(w, r, page.Status(r, bad), views.NewAccountPage(f, form, bad))
 }
 
 func (s *accounts) accountCreate(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	form, bad := readAccount(r.PostForm), sms.Invalid{}
+	form, bad := readAccount(r.PostForm, views.AccountForm{}), sms.Invalid{}
 	a := sms.Account{CallLimit: sms.DefaultCallLimit, ConfirmCountAbove: sms.DefaultTypeAbove}
 	form.apply(&a, bad)
 	c := form.credentials()
@@ -86,11 +101,11 @@ func (s *accounts) accountCreate(w http.ResponseWriter, r *http.Request, v *page
 		bad["api_key"] = "Enter the API key from the provider dashboard"
 	}
 	if len(bad) > 0 {
-		return s.showAccount(w, r, v, form.AccountForm, bad)
+		return s.showNew(w, r, v, form.AccountForm, bad)
 	}
 	made, err := s.desk.CreateAccount(r.Context(), v.User, a, c)
 	if errors.As(err, &bad) {
-		return s.showAccount(w, r, v, form.AccountForm, bad)
+		return s.showNew(w, r, v, form.AccountForm, bad)
 	}
 	if err != nil {
 		return err
@@ -101,25 +116,33 @@ func (s *accounts) accountCreate(w http.ResponseWriter, r *http.Request, v *page
 	return s.testAccount(w, r, v, made.ID)
 }
 
+// accountForm is the connection of an account or, at the account's own address,
+// the list of its settings with the connection beside it. Its address may tell
+// of a test that was just made.
 func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	a, err := s.accountOf(r)
 	if err != nil {
 		return err
 	}
-	form := accountFields(a)
+	p, err := s.settings(v, a, views.SectionConnection)
+	if err != nil {
+		return err
+	}
 	tested := r.URL.Query().Get("tested")
+	p.Index = tested == "" && r.URL.Path == views.AccountPath(a.ID)
 	if tested == "" || s.Now().UnixMilli()-max(a.ReachedAt, a.FailedAt) > testShown.Milliseconds() {
-		form.Trouble = a.Failure
-		return s.showAccount(w, r, v, form, nil)
+		return s.showSettings(w, r, v, p)
 	}
-	ms, err := strconv.Atoi(tested)
-	if err == nil && ms >= 0 && a.Failure == "" {
-		form.Proof, err = s.proof(r.Context(), a, ms)
-		if err != nil {
-			return err
-		}
-		return s.showAccount(w, r, v, form, nil)
+	if ms, err := strconv.Atoi(tested); err == nil && ms >= 0 && a.Failure == "" {
+		p.Took = ms
+		return s.showSettings(w, r, v, p)
 	}
+	p.Bad = testFailed(a, tested)
+	return s.showSettings(w, r, v, p)
+}
+
+// testFailed is why a test did not work, at the field that has to be mended.
+func testFailed(a sms.Account, tested string) sms.Invalid {
 	sentence := a.Failure
 	if sentence == "" {
 		sentence = "Settings saved, but the test did not finish. Save and test again"
@@ -131,30 +154,12 @@ func (s *accounts) accountForm(w http.ResponseWriter, r *http.Request, v *page.V
 	if sentence == unreachable {
 		sentence += ". Check the API URL and test again"
 	}
-	return s.showAccount(w, r, v, form, sms.Invalid{field: sentence})
+	return sms.Invalid{field: sentence}
 }
 
 func (s *accounts) accountOf(r *http.Request) (sms.Account, error) {
 	id := page.PathID(r)
 	return s.store.Account(r.Context(), id)
-}
-
-// proof says what the provider answered, in figures that a person can compare.
-func (s *accounts) proof(ctx context.Context, a sms.Account, ms int) (string, error) {
-	balances, err := s.store.Balances(ctx, a.ID)
-	if err != nil {
-		return "", err
-	}
-	senders, err := s.store.SenderIDs(ctx, a.ID)
-	if err != nil {
-		return "", err
-	}
-	sentence := "Connected."
-	if b := page.BalanceView(balances, a); b.Text != "" {
-		sentence += " Balance " + b.Text + "."
-	}
-	return fmt.Sprintf("%s %s. %s ms.", sentence, views.Plural(len(senders), "sender ID", "sender IDs"), views.Number(ms)),
-		nil
 }
 
 // unreachable is what the gateway says when no answer came at all.
@@ -169,43 +174,45 @@ func (s *accounts) accountSave(w http.ResponseWriter, r *http.Request, v *page.V
 	if err != nil {
 		return err
 	}
-	form, bad := readAccount(r.PostForm), sms.Invalid{}
-	form.AccountForm = fixed(form.AccountForm, a)
+	p, err := s.settings(v, a, views.SectionConnection)
+	if err != nil {
+		return err
+	}
+	form, bad := readAccount(r.PostForm, p.Form), sms.Invalid{}
+	form.AccountForm = fixed(form.AccountForm, p.Form)
+	p.Form = form.AccountForm
 	changed := a
 	form.apply(&changed, bad)
 	page.Merge(bad, changed.Check())
-	senders, err := s.UsableSenders(v, a)
-	if err != nil {
-		return err
-	}
-	if d := changed.DefaultSender; d != "" && d != a.DefaultSender && !page.Contains(senders, d) {
+	if d := changed.DefaultSender; d != "" && d != a.DefaultSender && !page.Contains(form.Senders, d) {
 		bad["default_sender"] = "Choose a sender ID"
 	}
-	if len(bad) > 0 {
-		return s.showAccount(w, r, v, form.AccountForm, bad)
-	}
-	_, err = s.desk.SaveAccount(r.Context(), v.User, a.ID, func(x *sms.Account, c *sms.Credentials) {
-		form.apply(x, sms.Invalid{})
-		if !a.Test {
-			*c = form.credentials()
+	if len(bad) == 0 {
+		_, err = s.desk.SaveAccount(r.Context(), v.User, a.ID, func(x *sms.Account, c *sms.Credentials) {
+			form.apply(x, sms.Invalid{})
+			if !a.Test {
+				*c = form.credentials()
+			}
+		})
+		if err != nil && !errors.As(err, &bad) {
+			return err
 		}
-	})
-	if errors.As(err, &bad) {
-		return s.showAccount(w, r, v, form.AccountForm, bad)
 	}
-	if err != nil {
-		return err
+	if len(bad) > 0 {
+		p.Bad, p.Section = bad, views.SectionOf(bad)
+		p.Money.Price, p.Money.Currency, p.Money.Typed = form.Price, form.Currency, form.Price != ""
+		return s.showSettings(w, r, v, p)
 	}
 	return s.testAccount(w, r, v, a.ID)
 }
 
 // fixed puts back what a form may not change about this account: the
 // connection of a test account belongs to the sandbox.
-func fixed(form views.AccountForm, a sms.Account) views.AccountForm {
-	form.ID, form.Test, form.KeyHint = a.ID, a.Test, a.KeyHint
-	if a.Test {
-		form.Name, form.BaseURL = a.Name, a.BaseURL
-		form.Plan, form.PerMinute = planOf(a.PerMinute)
+func fixed(form, stored views.AccountForm) views.AccountForm {
+	form.ID, form.Test, form.KeyHint = stored.ID, stored.Test, stored.KeyHint
+	form.Senders, form.SandboxURL = stored.Senders, stored.SandboxURL
+	if form.Test {
+		form.Name, form.BaseURL, form.Plan, form.PerMinute = stored.Name, stored.BaseURL, stored.Plan, stored.PerMinute
 	}
 	return form
 }
@@ -224,7 +231,7 @@ func (s *accounts) testAccount(w http.ResponseWriter, r *http.Request, v *page.V
 	if err != nil {
 		s.Log.Warn("connection test failed", "id", page.RequestID(r.Context()), "account", id, "error", err)
 	}
-	return page.Redirect(w, r, views.With(views.AccountPath(id), "tested", tested))
+	return page.Redirect(w, r, views.With(views.SectionPath(id, views.SectionConnection), "tested", tested))
 }
 
 func (s *accounts) accountResume(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -232,33 +239,7 @@ func (s *accounts) accountResume(w http.ResponseWriter, r *http.Request, v *page
 	if err := s.desk.ResumeAccount(r.Context(), v.User, id); err != nil {
 		return err
 	}
-	return page.Redirect(w, r, page.WithDone(views.AccountPath(id), "resumed"))
-}
-
-func (s *accounts) showAccount(w http.ResponseWriter, r *http.Request, v *page.Visit, form views.AccountForm,
-	bad sms.Invalid) error {
-	form.Bad, form.Action, form.SandboxURL = bad, views.AccountsPath, s.sandboxURL
-	title := "Connect a real account"
-	if form.ID != 0 {
-		a, err := s.store.Account(r.Context(), form.ID)
-		if err != nil {
-			return err
-		}
-		form.Action, form.Pause, title = views.AccountPath(form.ID), a.Pause, a.Name
-		if form.Sending.Action == "" {
-			form.Sending = s.sendingFields(a)
-		}
-		if form.Senders, err = s.UsableSenders(v, a); err != nil {
-			return err
-		}
-		if form.Records, err = s.records(v, a); err != nil {
-			return err
-		}
-	}
-	f := v.Frame(title, "settings")
-	f.Crumbs = []views.Link{{Text: "Connection", Href: views.AccountsPath}, {Text: title}}
-	f.Error = len(bad) > 0
-	return s.Render(w, r, page.Status(r, bad), views.AccountPage(f, form))
+	return page.Redirect(w, r, page.WithDone(views.SectionPath(id, views.SectionConnection), "resumed"))
 }
 
 // accountInput is the form as it was sent, with the secrets, which never go
@@ -268,18 +249,22 @@ type accountInput struct {
 	clientID, apiKey string
 }
 
-func readAccount(form url.Values) accountInput {
-	field := func(name string) string { return strings.TrimSpace(form.Get(name)) }
-	return accountInput{
-		AccountForm: views.AccountForm{
-			Name: field("name"), BaseURL: field("base_url"), Plan: field("plan"), PerMinute: field("per_minute"),
-			Country:  field("country"),
-			Timezone: field("timezone"), Currency: field("currency"), Price: field("price_per_part"),
-			DefaultSender: field("default_sender"),
-			SecretsLost:   field("client_id") != "" || field("api_key") != "",
-		},
-		clientID: field("client_id"), apiKey: field("api_key"),
+// readAccount reads a form; what it does not have stays as it is stored.
+func readAccount(form url.Values, stored views.AccountForm) accountInput {
+	field := func(name, stored string) string {
+		if !form.Has(name) {
+			return stored
+		}
+		return strings.TrimSpace(form.Get(name))
 	}
+	i := accountInput{clientID: field("client_id", ""), apiKey: field("api_key", "")}
+	i.AccountForm = views.AccountForm{
+		Name: field("name", ""), BaseURL: field("base_url", ""), Plan: field("plan", ""), PerMinute: field("per_minute", ""),
+		Country: field("country", stored.Country), Timezone: field("timezone", stored.Timezone),
+		Currency: field("currency", stored.Currency), Price: field("price_per_part", stored.Price),
+		DefaultSender: field("default_sender", stored.DefaultSender), SecretsLost: i.clientID != "" || i.apiKey != "",
+	}
+	return i
 }
 
 func (i accountInput) credentials() sms.Credentials {
@@ -334,59 +319,24 @@ func (s *accounts) accountChoose(w http.ResponseWriter, r *http.Request, v *page
 	return page.Redirect(w, r, page.LocalPath(r.PostForm.Get("next"), "/"))
 }
 
-// records is what is kept of an account's records at the provider.
-func (s *accounts) records(v *page.Visit, a sms.Account) (views.Records, error) {
-	ctx := v.R.Context()
-	senders, err := s.store.SenderIDs(ctx, a.ID)
-	if err != nil {
-		return views.Records{}, err
-	}
-	templates, err := s.store.Templates(ctx, a.ID)
-	if err != nil {
-		return views.Records{}, err
-	}
-	reading, err := s.store.Reading(ctx, a.ID, sms.RecordTemplates)
-	if err != nil {
-		return views.Records{}, err
-	}
-	settings, err := s.store.RecordSettings(ctx, a.ID)
-	if err != nil {
-		return views.Records{}, err
-	}
-	rec := views.Records{Creates: settings.Creates, SenderIDs: len(senders), Templates: len(templates),
-		Failure: reading.Failure}
-	at := reading.At
-	for _, x := range senders {
-		at = max(at, x.ReadAt)
-		if x.Usable() {
-			rec.UsableSenderIDs++
-		}
-	}
-	for _, x := range templates {
-		if x.Usable() {
-			rec.UsableTemplates++
-		}
-	}
-	if at > 0 {
-		rec.ReadAt = v.When(at)
-	}
-	return rec, nil
-}
-
 const refreshTimeout = 30 * time.Second
 
 func (s *accounts) accountRefresh(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	id := page.PathID(r)
+	back := views.SectionPath(id, views.SectionConnection)
+	if r.PostForm.Get("section") == string(views.SectionAdvanced) {
+		back = views.SectionPath(id, views.SectionAdvanced)
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), refreshTimeout)
 	defer cancel()
 	switch err := s.desk.RefreshAccount(ctx, v.User, id); {
 	case err == nil:
-		page.Redirect(w, r, page.WithDone(views.AccountPath(id), "refreshed"))
+		page.Redirect(w, r, page.WithDone(back, "refreshed"))
 	case errors.Is(err, sms.ErrNotFound) || errors.Is(err, sms.ErrForbidden):
 		return err
 	default:
 		s.Log.Warn("records not read", "id", page.RequestID(r.Context()), "account", id, "error", err)
-		page.Redirect(w, r, views.AccountPath(id))
+		page.Redirect(w, r, back)
 	}
 	return nil
 }

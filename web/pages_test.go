@@ -41,10 +41,10 @@ func TestConnectAnAccount(t *testing.T) {
 	s := newSite(t)
 	boss := s.as(s.boss)
 	boss.get("/settings/account").is(http.StatusOK).has("No provider account connected")
-	boss.post("/settings/account", goodAccount...).to("/settings/account/1?tested=1")
+	boss.post("/settings/account", goodAccount...).to("/settings/account/1/connection?tested=1")
 	page := boss.get("/settings/account/1?tested=212").is(http.StatusOK)
-	page.has("Connected. Balance ₦57,524.50. 3 sender IDs. 212 ms.", "Stored, ends …4f2a").lacks("CANARY")
-	if got, _ := page.page().Find("#price_per_part").Attr("value"); got != "4.05" {
+	page.has("Connected", "Balance ₦57,524.50 · 3 sender IDs, 1 usable", "answered in 212 ms", "Stored, ends …4f2a").lacks("CANARY")
+	if got := boss.get("/settings/account/1/money").attr("#price_per_part", "value"); got != "4.05" {
 		t.Errorf("price %q", got)
 	}
 	var senders []string
@@ -57,7 +57,7 @@ func TestConnectAnAccount(t *testing.T) {
 	boss.get("/settings/account").has("Clinic", "ends …4f2a", "Provider: connected, just now")
 
 	boss.post("/settings/account/1", with(goodAccount, "name", "Clinic 2", "client_id", "", "api_key", "", "plan", "other",
-		"per_minute", "2,500", "default_sender", "CLINIC", "price_per_part", "")...).to("/settings/account/1?tested=1")
+		"per_minute", "2,500", "default_sender", "CLINIC", "price_per_part", "")...).to("/settings/account/1/connection?tested=1")
 	a, err := s.db.Account(t.Context(), 1)
 	if err != nil || a.Name != "Clinic 2" || a.PerMinute != 2500 || a.DefaultSender != "CLINIC" || a.PricePerPart != 0 ||
 		a.Country != "NG" {
@@ -139,18 +139,18 @@ func TestConnectionTestFails(t *testing.T) {
 		}
 		s.provider.err = blaming{errors.New(sentence), c.fault}
 		boss := s.as(s.boss)
-		boss.post("/settings/account", goodAccount...).to("/settings/account/1?tested=" + c.tested)
-		got := boss.get("/settings/account/1?tested=" + c.tested).is(http.StatusOK).lacks("CANARY")
+		boss.post("/settings/account", goodAccount...).to("/settings/account/1/connection?tested=" + c.tested)
+		got := boss.get("/settings/account/1/connection?tested=" + c.tested).is(http.StatusOK).lacks("CANARY")
 		if !strings.Contains(got.text("#"+c.field+"-error"), sentence) {
 			t.Errorf("%s: at %s stands %q", c.fault, c.field, got.text("#"+c.field+"-error"))
 		}
 		boss.get("/settings/account/1").is(http.StatusOK).has("Not connected", sentence)
-		boss.get("/settings/account/1?tested=5").lacks("Connected. Balance")
+		boss.get("/settings/account/1?tested=5").count("#proof", 0)
 		boss.get("/setup/tasks").has("Not connected")
 		s.provider.err = nil
 		boss.post("/settings/account/1", with(goodAccount, "api_key", "", "client_id", "")...).to(
-			"/settings/account/1?tested=1")
-		boss.get("/settings/account/1?tested=1").has("Connected. Balance ₦57,524.50")
+			"/settings/account/1/connection?tested=1")
+		boss.get("/settings/account/1?tested=1").has("Balance ₦57,524.50").count("#proof", 1)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestTestResultCannotBeMadeUp(t *testing.T) {
 	a := s.account(sms.Account{Name: "Clinic"})
 	boss := s.as(s.boss)
 	for _, tested := range []string{"5", "failed", "-1", "x", "99999999999999999999"} {
-		boss.get(views.AccountPath(a.ID)+"?tested="+tested).is(http.StatusOK).lacks("Connected. ", "There is a problem")
+		boss.get(views.AccountPath(a.ID)+"?tested="+tested).is(http.StatusOK).lacks("There is a problem").count("#proof", 0)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestTheTestAccountKeepsItsConnection(t *testing.T) {
 		t.Error("the connection of the test account can be edited")
 	}
 	boss.post(views.AccountPath(a.ID), with(goodAccount, "plan", "1000", "price_per_part", "2")...).to(
-		views.AccountPath(a.ID) + "?tested=1")
+		views.SectionPath(a.ID, views.SectionConnection) + "?tested=1")
 	got, _ := s.db.Account(t.Context(), a.ID)
 	if got.Name != "Sandbox" || got.BaseURL != a.BaseURL || got.PerMinute != a.PerMinute || got.PricePerPart != 200 ||
 		!got.Test {

@@ -105,5 +105,5 @@ func (s *records) recordSettingsSave(w http.ResponseWriter, r *http.Request, v *
 	if err != nil {
 		return err
 	}
-	return page.Redirect(w, r, page.WithDone(views.AccountPath(id), "saved"))
+	return page.Redirect(w, r, page.WithDone(views.SectionPath(id, views.SectionAdvanced), "saved"))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,62 +15,102 @@ import (
 	"smsdesk/web/page"
 )
 
-// sendingFields are an account's sending settings as the form shows them.
-func (s *accounts) sendingFields(a sms.Account) views.SendingForm {
-	p := views.SendingForm{Action: views.AccountPath(a.ID) + "/sending", Abroad: a.Abroad,
-		TypeAbove: strconv.FormatInt(a.ConfirmCountAbove, 10), ApproveAbove: strconv.FormatInt(a.ApproveAbove, 10),
-		CallLimit: strconv.Itoa(a.CallLimit), URLBudget: strconv.Itoa(a.URLBudget), SendByGet: a.SendByGet,
-		Zone: views.ZoneWords(s.Now().In(a.Location())), Country: a.Country, Limits: map[string]string{}}
+// sendingFields are an account's sending settings as the forms show them.
+func sendingFields(a sms.Account) views.SendingForm {
+	limit := func(n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return views.Number(int(n))
+	}
+	l := a.Limits
+	p := views.SendingForm{HoursZone: a.Hours.Zone, Abroad: a.Abroad, TypeAbove: limit(a.ConfirmCountAbove),
+		ApproveAbove: limit(a.ApproveAbove), CallLimit: views.Number(a.CallLimit), URLBudget: views.Number(a.URLBudget),
+		SendByGet: a.SendByGet,
+		Limits: map[string]string{"cap_messages": limit(l.CapMessages), "cap_days": limit(l.CapDays),
+			"day_most": limit(l.MaxPerDay), "person_most": limit(l.MaxPerCampaign), "person_day_most": limit(l.MaxPerUserDay)}}
 	p.From, p.To = a.Hours.Ends()
-	p.HoursZone = a.Hours.Zone
 	for d, own := range a.Hours.Own {
 		p.Days[d].Mode = own.Mode()
 		p.Days[d].From, p.Days[d].To = own.Ends()
 	}
-	l := a.Limits
-	for name, n := range map[string]int64{"cap_messages": l.CapMessages, "cap_days": l.CapDays, "day_most": l.MaxPerDay,
-		"person_most": l.MaxPerCampaign, "person_day_most": l.MaxPerUserDay} {
-		p.Limits[name] = strconv.FormatInt(n, 10)
-	}
 	return p
 }
 
-// sendingTyped is the form as it was sent.
-func (s *accounts) sendingTyped(f url.Values, a sms.Account) views.SendingForm {
-	p := s.sendingFields(a)
-	field := func(name string) string { return page.FirstLetters(strings.TrimSpace(f.Get(name)), 40) }
-	p.From, p.To, p.Abroad = field("hours_from"), field("hours_to"), f.Get("abroad") != ""
-	p.HoursZone = field("hours_zone")
-	for d := range p.Days {
-		name := views.DayName(d)
-		p.Days[d] = views.DayForm{Mode: field(name), From: field(name + "_from"), To: field(name + "_to")}
-	}
-	for name := range p.Limits {
+// typedInto puts what was sent of a page into a form; what was not sent stays
+// as it is stored.
+func typedInto(p *views.SendingForm, f url.Values, section views.AccountSection) {
+	field := func(name string, to *string) {
 		if f.Has(name) {
-			p.Limits[name] = field(name)
+			*to = page.FirstLetters(strings.TrimSpace(f.Get(name)), 40)
 		}
 	}
-	p.TypeAbove, p.CallLimit, p.URLBudget = field("type_above"), field("call_limit"), field("url_budget")
-	// A form that was opened before there were these fields does not turn them off.
-	if f.Has("approve_above") {
-		p.ApproveAbove = field("approve_above")
+	switch section {
+	case views.SectionHours:
+		field("hours_from", &p.From)
+		field("hours_to", &p.To)
+		field("hours_zone", &p.HoursZone)
+		for d := range p.Days {
+			name := views.DayName(d)
+			field(name, &p.Days[d].Mode)
+			field(name+"_from", &p.Days[d].From)
+			field(name+"_to", &p.Days[d].To)
+		}
+	case views.SectionLimits:
+		for name, value := range p.Limits {
+			field(name, &value)
+			p.Limits[name] = value
+		}
+		field("type_above", &p.TypeAbove)
+		field("approve_above", &p.ApproveAbove)
+		p.Abroad = f.Get("abroad") != ""
+	case views.SectionAdvanced:
+		field("call_limit", &p.CallLimit)
+		field("url_budget", &p.URLBudget)
+		if f.Has("send_by") {
+			p.SendByGet = f.Get("send_by") == "get"
+		}
 	}
-	if f.Has("send_by") {
-		p.SendByGet = f.Get("send_by") == "get"
-	}
-	return p
 }
 
-// readSending reads the form; what is no number is left for the account's own
-// check to refuse.
-func readSending(p views.SendingForm) (desk.Sending, error) {
-	count := func(text string) int {
-		n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
-		if err != nil {
-			return -1
-		}
-		return n
+// count reads a number with or without commas; what is none is below 0, which
+// the account's own check refuses.
+func count(text string) int {
+	n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
+	if err != nil {
+		return -1
 	}
+	return n
+}
+
+// limit is count for a field in which nothing is no limit.
+func limit(text string) int64 {
+	if text == "" {
+		return 0
+	}
+	return int64(count(text))
+}
+
+// putSending puts the form of a page into what an account does.
+func putSending(s *desk.Sending, p views.SendingForm, section views.AccountSection) error {
+	switch section {
+	case views.SectionHours:
+		hours, err := readWeek(p)
+		s.Hours = hours
+		return err
+	case views.SectionLimits:
+		s.Abroad, s.TypeAbove, s.ApproveAbove = p.Abroad, limit(p.TypeAbove), limit(p.ApproveAbove)
+		s.Limits = sms.Limits{CapMessages: limit(p.Limits["cap_messages"]), CapDays: limit(p.Limits["cap_days"]),
+			MaxPerDay: limit(p.Limits["day_most"]), MaxPerCampaign: limit(p.Limits["person_most"]),
+			MaxPerUserDay: limit(p.Limits["person_day_most"])}
+	case views.SectionAdvanced:
+		s.CallLimit, s.URLBudget, s.SendByGet = count(p.CallLimit), max(count(p.URLBudget), 1), p.SendByGet
+	}
+	return nil
+}
+
+// readWeek reads the sending hours of the week.
+func readWeek(p views.SendingForm) (sms.Hours, error) {
 	bad := sms.Invalid{}
 	hours, err := sms.ReadHours(p.From, p.To)
 	page.Merge(bad, err)
@@ -86,37 +127,56 @@ func readSending(p views.SendingForm) (desk.Sending, error) {
 	} else if len(bad) == 0 && !hours.Valid() {
 		bad["hours_from"] = "Sending hours must include at least one day"
 	}
-	limit := func(name string) int64 { return int64(count(p.Limits[name])) }
-	return desk.Sending{Hours: hours, Abroad: p.Abroad, TypeAbove: int64(count(p.TypeAbove)),
-		ApproveAbove: int64(count(p.ApproveAbove)), CallLimit: count(p.CallLimit), URLBudget: max(count(p.URLBudget), 1), SendByGet: p.SendByGet,
-		Limits: sms.Limits{CapMessages: limit("cap_messages"), CapDays: limit("cap_days"), MaxPerDay: limit("day_most"),
-			MaxPerCampaign: limit("person_most"), MaxPerUserDay: limit("person_day_most")}}, bad.Or()
+	return hours, bad.Or()
 }
 
-func (s *accounts) sendingSave(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
-	a, err := s.accountOf(r)
-	if err != nil {
-		return err
-	}
-	typed := s.sendingTyped(r.PostForm, a)
-	sending, err := readSending(typed)
-	bad := sms.Invalid{}
-	page.Merge(bad, err)
-	changed := a
-	changed.Hours, changed.Limits = sending.Hours, sending.Limits
-	changed.ConfirmCountAbove, changed.ApproveAbove = sending.TypeAbove, sending.ApproveAbove
-	changed.CallLimit, changed.URLBudget, changed.SendByGet = sending.CallLimit, sending.URLBudget, sending.SendByGet
-	page.Merge(bad, changed.Check())
-	if len(bad) == 0 {
-		_, err = s.desk.SaveSending(r.Context(), v.User, a.ID, sending)
-		if err != nil && !errors.As(err, &bad) {
+// sendingSave takes the form of one page or, at the address that there was
+// before there were pages, of several at once; what is wrong is shown on its page.
+func (s *accounts) sendingSave(sections ...views.AccountSection) page.Handler {
+	return func(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+		a, err := s.accountOf(r)
+		if err != nil {
 			return err
 		}
+		p, err := s.settings(v, a, sections[0])
+		if err != nil {
+			return err
+		}
+		bad := sms.Invalid{}
+		for _, section := range sections {
+			typedInto(&p.Sending, r.PostForm, section)
+			page.Merge(bad, putSending(&desk.Sending{}, p.Sending, section))
+		}
+		if len(bad) == 0 {
+			_, err = s.desk.SaveSending(r.Context(), v.User, a.ID, func(x *desk.Sending) {
+				for _, section := range sections {
+					_ = putSending(x, p.Sending, section) // read without a fault above
+				}
+			})
+			if err != nil && !errors.As(err, &bad) {
+				return err
+			}
+		}
+		if len(bad) > 0 {
+			p.Bad, p.Section = bad, views.SectionOf(bad)
+			return s.showSettings(w, r, v, p)
+		}
+		if err := s.saveCreates(r, v, a, p.Records, sections); err != nil {
+			return err
+		}
+		return page.Redirect(w, r, page.WithDone(views.SectionPath(a.ID, sections[0]), "saved"))
 	}
-	if len(bad) > 0 {
-		form := accountFields(a)
-		form.Sending = typed
-		return s.showAccount(w, r, v, form, bad)
+}
+
+// saveCreates takes whether records are made at the provider, which stands with
+// the advanced settings and has no other fault than that it is not stored. The
+// address of before has a form of its own for it.
+func (s *accounts) saveCreates(r *http.Request, v *page.Visit, a sms.Account, stored views.Records,
+	sections []views.AccountSection) error {
+	creates := r.PostForm.Get("creates") != ""
+	if !slices.Equal(sections, []views.AccountSection{views.SectionAdvanced}) || creates == stored.Creates {
+		return nil
 	}
-	return page.Redirect(w, r, page.WithDone(views.AccountPath(a.ID), "saved"))
+	_, err := s.desk.SaveRecordSettings(r.Context(), v.User, a.ID, func(x *sms.RecordSettings) { x.Creates = creates })
+	return err
 }

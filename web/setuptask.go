@@ -106,7 +106,7 @@ func (s *accounts) connectedTasks(v *page.Visit, a sms.Account) ([]views.Task, e
 	if err != nil {
 		return nil, err
 	}
-	connect := views.Task{Text: taskConnect, Hint: a.Name, Href: views.AccountPath(a.ID), Status: "Connected",
+	connect := views.Task{Text: taskConnect, Hint: a.Name, Href: views.SectionPath(a.ID, views.SectionConnection), Status: "Connected",
 		Tone: views.ToneOK}
 	if a.Failure != "" || a.ReachedAt == 0 {
 		connect.Hint, connect.Status, connect.Tone = a.Failure, "Not connected", views.ToneBad
@@ -116,7 +116,7 @@ func (s *accounts) connectedTasks(v *page.Visit, a sms.Account) ([]views.Task, e
 	if reportAt > 0 {
 		reports.Status, reports.Tone = "Receiving reports", views.ToneOK
 	}
-	sender := views.Task{Text: taskSender, Href: views.AccountPath(a.ID) + "#default_sender", Status: "Not started"}
+	sender := views.Task{Text: taskSender, Href: views.SectionPath(a.ID, views.SectionConnection) + "#default_sender", Status: "Not started"}
 	switch {
 	case a.DefaultSender != "" && page.Contains(senders, a.DefaultSender):
 		sender.Hint, sender.Status, sender.Tone = a.DefaultSender, "Done", views.ToneOK
@@ -125,7 +125,7 @@ func (s *accounts) connectedTasks(v *page.Visit, a sms.Account) ([]views.Task, e
 	case len(senders) == 0:
 		sender.Hint = "No approved sender ID yet. Ask the provider to approve one."
 	}
-	price := views.Task{Text: taskPrice, Href: views.AccountPath(a.ID) + "#price_per_part", Status: "Not started"}
+	price := views.Task{Text: taskPrice, Href: views.SectionPath(a.ID, views.SectionMoney), Status: "Not started"}
 	if a.PricePerPart > 0 {
 		price.Status, price.Tone = "Done", views.ToneOK
 	}

@@ -163,19 +163,22 @@ func TestRecordsAreReadAgain(t *testing.T) {
 	s := newSite(t)
 	a := s.account(sms.Account{Name: "Clinic"})
 	b := s.as(s.boss)
-	got := b.get(views.AccountPath(a.ID)).is(200).has("From the provider", "Not refreshed yet.")
+	path := views.SectionPath(a.ID, views.SectionAdvanced)
+	got := b.get(path).is(200).has("From the provider", "Not refreshed yet.")
 	if got.attr("form#refresh", "action") != views.AccountPath(a.ID)+"/refresh" {
 		t.Error("the button leads elsewhere")
 	}
-	b.post(views.AccountPath(a.ID) + "/refresh").to(views.AccountPath(a.ID) + "?done=refreshed")
-	b.get(views.AccountPath(a.ID)+"?done=refreshed").is(200).has("3 (1 usable)", "Refreshed today at",
+	b.post(views.AccountPath(a.ID) + "/refresh").to(views.SectionPath(a.ID, views.SectionConnection) + "?done=refreshed")
+	b.post(views.AccountPath(a.ID)+"/refresh", "section", "advanced").to(path + "?done=refreshed")
+	b.get(path+"?done=refreshed").is(200).has("3 (1 usable)", "Refreshed today at",
 		"refreshed").count("#templates-failed", 0)
 	s.must(s.db.MarkRecords(t.Context(), a.ID, sms.RecordTemplates, "API access is turned off for this account"))
-	b.get(views.AccountPath(a.ID)).has("We could not read the templates", "API access is turned off for this account",
+	b.get(path).has("We could not read the templates", "API access is turned off for this account",
 		"3 (1 usable)")
 	s.provider.err = errors.New("We cannot reach the provider")
-	b.post(views.AccountPath(a.ID) + "/refresh").to(views.AccountPath(a.ID))
-	b.get(views.AccountPath(a.ID)).has("We cannot reach the provider", "Refreshed today at")
+	b.post(views.AccountPath(a.ID)+"/refresh", "section", "advanced").to(path)
+	b.get(views.AccountPath(a.ID)).has("Not connected", "We cannot reach the provider")
+	b.get(path).has("Refreshed today at")
 	b.post(views.AccountsPath + "/99/refresh").is(404)
 	s.as(s.hire("s@example.com", sms.Sender)).post(views.AccountPath(a.ID) + "/refresh").is(403)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 )
@@ -29,6 +31,7 @@ type AccountStore interface {
 	RotateCallback(ctx context.Context, account int64, kind string, now int64) error
 	UpdateAccount(ctx context.Context, id, now int64, change func(*sms.Account, *sms.Credentials) error) (
 		sms.Account, error)
+	Users(ctx context.Context) ([]sms.User, error)
 	RefreshStore
 }
 
@@ -133,34 +136,111 @@ type Sending struct {
 	SendByGet    bool // one text goes by GET /SendSMS (§4.3) instead of POST
 }
 
-// SaveSending changes how an account sends. Campaigns that are planned already
-// keep their calls. The fields of its Invalid are those of sms.Account.Check.
-func (d *Accounts) SaveSending(ctx context.Context, by sms.User, id int64, s Sending) (sms.Account, error) {
+// sendingOf is how an account sends now.
+func sendingOf(a sms.Account) Sending {
+	return Sending{Hours: a.Hours, Limits: a.Limits, Abroad: a.Abroad, TypeAbove: a.ConfirmCountAbove,
+		ApproveAbove: a.ApproveAbove, CallLimit: a.CallLimit, URLBudget: a.URLBudget, SendByGet: a.SendByGet}
+}
+
+func (s Sending) put(a *sms.Account) {
+	a.Hours, a.Limits, a.Abroad, a.ConfirmCountAbove, a.ApproveAbove = s.Hours, s.Limits, s.Abroad, s.TypeAbove,
+		s.ApproveAbove
+	a.CallLimit, a.URLBudget, a.SendByGet = s.CallLimit, s.URLBudget, s.SendByGet
+}
+
+// SaveSending changes how an account sends: change is given what is set now.
+// Campaigns that are planned already keep their calls. The fields of its Invalid
+// are those of sms.Account.Check and, where limits or approval change, of
+// LimitConflicts.
+func (d *Accounts) SaveSending(ctx context.Context, by sms.User, id int64, change func(*Sending)) (sms.Account, error) {
 	if err := by.May(sms.Administrator, "save account"); err != nil {
 		return sms.Account{}, err
 	}
+	team, err := d.store.Users(ctx)
+	if err != nil {
+		return sms.Account{}, err
+	}
 	a, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
-		a.Hours, a.Limits, a.Abroad, a.ConfirmCountAbove, a.ApproveAbove, a.CallLimit, a.URLBudget = s.Hours, s.Limits,
-			s.Abroad,
-			s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget
-		a.SendByGet = s.SendByGet
-		return a.Check()
+		before := sendingOf(*a)
+		s := before
+		change(&s)
+		s.put(a)
+		if err := a.Check(); err != nil || s.Limits == before.Limits && s.ApproveAbove == before.ApproveAbove {
+			return err
+		}
+		return LimitConflicts(*a, team).Or()
 	})
 	if err != nil {
 		return a, err
 	}
+	d.audit(ctx, by, "account.sending", feed.Account(id), sendingOf(a).words())
+	d.feed.Publish(feed.Account(id), feed.Account(0))
+	return a, nil
+}
+
+// words are what is kept of a change.
+func (s Sending) words() string {
 	hours := "at any hour"
 	if !s.Hours.Always() {
 		hours = s.Hours.Words()
 	}
-	d.audit(ctx, by, "account.sending", feed.Account(id),
-		fmt.Sprintf(
-			"%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most "+
-				"%d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff, by GET %t",
-			hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays,
-			s.Limits.MaxPerDay, s.Limits.MaxPerCampaign, s.Limits.MaxPerUserDay, s.SendByGet))
+	return fmt.Sprintf(
+		"%s, abroad %t, number typed above %d, approved above %d, %d recipients a request, %d bytes an address, at most "+
+			"%d messages in %d days to a person, %d recipients a day, %d a campaign, %d a day for one of the staff, by GET %t",
+		hours, s.Abroad, s.TypeAbove, s.ApproveAbove, s.CallLimit, s.URLBudget, s.Limits.CapMessages, s.Limits.CapDays,
+		s.Limits.MaxPerDay, s.Limits.MaxPerCampaign, s.Limits.MaxPerUserDay, s.SendByGet)
+}
+
+// LimitConflicts are limits that contradict each other, by field: day_most,
+// person_day_most and approve_above. team are the people of the desk.
+func LimitConflicts(a sms.Account, team []sms.User) sms.Invalid {
+	bad, l := sms.Invalid{}, a.Limits
+	most := humanize.Comma(l.MaxPerCampaign)
+	if l.MaxPerDay > 0 && l.MaxPerDay < l.MaxPerCampaign {
+		bad["day_most"] = "Maximum per day must be " + most + " or more, or the largest campaign would take more than a day"
+	}
+	if l.MaxPerUserDay > 0 && l.MaxPerUserDay < l.MaxPerCampaign {
+		bad["person_day_most"] = "Maximum per team member must be " + most +
+			" or more, or no one could send the largest campaign"
+	}
+	if senders, approvers := Approving(team); a.ApproveAbove > 0 && (approvers == 0 || approvers == 1 && senders == 1) {
+		bad["approve_above"] = "No one could approve, because no one approves their own campaigns. " +
+			"Give another team member the Approver role first, or leave this empty"
+	}
+	return bad
+}
+
+// Approving counts the people who may send campaigns, and those of them who may
+// approve the campaigns of others.
+func Approving(team []sms.User) (senders, approvers int) {
+	for _, u := range team {
+		if u.Active && u.Role.AtLeast(sms.Sender) {
+			senders++
+		}
+		if u.Active && u.Role.AtLeast(sms.Approver) {
+			approvers++
+		}
+	}
+	return senders, approvers
+}
+
+// SavePrice changes what a part is taken to cost, in hundredths, and the sign
+// before amounts; a price of 0 is learned from campaigns. A pause does not end.
+// The fields of its Invalid are those of sms.Account.Check.
+func (d *Accounts) SavePrice(ctx context.Context, by sms.User, id, price int64, currency string) error {
+	if err := by.May(sms.Administrator, "save account"); err != nil {
+		return err
+	}
+	_, err := d.store.UpdateAccount(ctx, id, d.ms(), func(a *sms.Account, _ *sms.Credentials) error {
+		a.PricePerPart, a.Currency = price, strings.TrimSpace(currency)
+		return a.Check()
+	})
+	if err != nil {
+		return err
+	}
+	d.audit(ctx, by, "account.price", feed.Account(id), fmt.Sprintf("%d hundredths a part, currency %q", price, currency))
 	d.feed.Publish(feed.Account(id), feed.Account(0))
-	return a, nil
+	return nil
 }
 
 func trimmed(c sms.Credentials) sms.Credentials {

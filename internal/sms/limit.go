@@ -29,7 +29,7 @@ func (l Limits) Check() error {
 	bad := Invalid{}
 	whole := func(field string, n, most int64) {
 		if n < 0 || n > most {
-			bad[field] = "Limit must be a whole number up to " + humanize.Comma(most) + ". Enter 0 for no limit"
+			bad[field] = "Limit must be a whole number up to " + humanize.Comma(most) + ", or empty for no limit"
 		}
 	}
 	whole("cap_messages", l.CapMessages, maxCapMessages)
@@ -38,7 +38,7 @@ func (l Limits) Check() error {
 	whole("person_most", l.MaxPerCampaign, maxLimit)
 	whole("person_day_most", l.MaxPerUserDay, maxLimit)
 	if (l.CapMessages > 0) != (l.CapDays > 0) && len(bad) == 0 {
-		bad["cap_days"] = "Enter both the number of messages and the number of days, or 0 in both for no limit"
+		bad["cap_days"] = "Enter both the number of messages and the number of days, or leave both empty"
 	}
 	return bad.Or()
 }

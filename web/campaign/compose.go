@@ -96,7 +96,7 @@ func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage,
 	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1),
 		NoAccount: a.ID == 0}
 	if v.User.Role.AtLeast(sms.Administrator) {
-		p.Settings = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
+		p.Settings = views.Link{Text: "Check the connection settings", Href: views.SectionPath(a.ID, views.SectionConnection)}
 		if p.NoAccount {
 			p.Settings = views.Link{Text: "Connect an account", Href: views.NewAccountPath}
 		}

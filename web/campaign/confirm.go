@@ -150,13 +150,10 @@ func (s *confirms) price(ctx context.Context, a sms.Account) (p views.Price, war
 	if err != nil {
 		return p, 0, err
 	}
-	costs, err := s.store.Costs(ctx, a.ID, s.Now().Add(-pricesFrom).UnixMilli())
+	costs, err := s.store.Costs(ctx, a.ID, s.Now().Add(-page.PricesFrom).UnixMilli())
 	overall, _ := sms.LearnPrices(sms.PriceSamples(costs))
 	return views.PriceOf(a, overall), settings.WarnBelow, err
 }
-
-// pricesFrom is how far back campaigns tell what a part costs.
-const pricesFrom = 90 * 24 * time.Hour
 
 // showConfirm shows the page, or shows it again with what is wrong.
 func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *page.Visit, c sms.Campaign, a sms.Account,

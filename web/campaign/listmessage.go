@@ -58,7 +58,7 @@ func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
 		return p, profile, err
 	}
 	if v.User.Role.AtLeast(sms.Administrator) {
-		p.Settings = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
+		p.Settings = views.Link{Text: "Check the connection settings", Href: views.SectionPath(a.ID, views.SectionConnection)}
 	}
 	if p.SenderIDs, err = s.UsableSenders(v, a); err != nil {
 		return p, profile, err

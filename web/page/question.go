@@ -9,6 +9,9 @@ import (
 	"smsdesk/views"
 )
 
+// PricesFrom is how far back campaigns tell what a part costs.
+const PricesFrom = 90 * 24 * time.Hour
+
 // UsableSenders are the approved sender IDs of an account, each once.
 func (s *Site) UsableSenders(v *Visit, a sms.Account) ([]string, error) {
 	all, err := s.store.SenderIDs(v.R.Context(), a.ID)

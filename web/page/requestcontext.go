@@ -213,7 +213,7 @@ func (v *Visit) addAccount(f *views.PageFrame) {
 		band := views.Banner{ID: "account-paused", Tone: views.ToneBad, Text: "Sending is paused for " + a.Name + ". " +
 			strings.TrimSuffix(a.Pause, ".") + "."}
 		if administers {
-			band.Link = views.Link{Text: "Check the connection settings", Href: views.AccountPath(a.ID)}
+			band.Link = views.Link{Text: "Check the connection settings", Href: views.SectionPath(a.ID, views.SectionConnection)}
 		}
 		f.Bands = append(f.Bands, band)
 	}
