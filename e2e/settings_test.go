@@ -30,6 +30,7 @@ func TestAccountSettings(t *testing.T) {
 		p.picture("settings-" + strings.ToLower(strings.Fields(page)[0]))
 	}
 	p.countsChanges()
+	p.neverCovered()
 	p.quiet()
 	p.contradiction()
 	p.savesAWeek()
@@ -71,6 +72,31 @@ func (p *tab) countsChanges() {
 	p.do(p.Keyboard().Press("Enter"))
 	p.sees("Saved.")
 	p.sees("80 per day")
+}
+
+// neverCovered: what has the focus never stands behind the bar, which is reached
+// last.
+func (p *tab) neverCovered() {
+	p.t.Helper()
+	p.do(p.SetViewportSize(390, 844))
+	p.open("/settings/account/1/limits")
+	for range 40 {
+		p.do(p.Keyboard().Press("Tab"))
+		at, err := p.Evaluate(`() => {
+			const e = document.activeElement, bar = document.getElementById('deck');
+			return e.id === 'save' ? 'end' : bar.contains(e) || e.getBoundingClientRect().bottom <= bar.getBoundingClientRect().top ? '' : e.outerHTML;
+		}`)
+		p.do(err)
+		switch at {
+		case "":
+		case "end":
+			p.do(p.SetViewportSize(1280, 800))
+			return
+		default:
+			p.t.Errorf("the bar covers %v", at)
+		}
+	}
+	p.t.Error("Tab never reaches the button")
 }
 
 // contradiction: a limit that another one contradicts is refused with a

@@ -74,6 +74,7 @@ type AccountSettings struct {
 	Sending SendingForm
 	Money   MoneyForm
 	Bad     sms.Invalid
+	Refused bool // Bad is why the form was not stored, and not why a test of what is stored failed
 
 	Connection         Connection
 	Took               int // milliseconds that the provider took to answer the test that was just made, else 0
@@ -154,8 +155,11 @@ func (p AccountSettings) deck() Deck {
 	default:
 		d.Button.Text, d.Say = "Save and test", "Saving asks the provider for the balance"
 	}
-	if len(p.Bad) > 0 {
+	switch {
+	case p.Refused:
 		d.Undo = p.path()
+	case len(p.Bad) > 0:
+		d.Say = "Saved, but the test did not work"
 	}
 	return d
 }

@@ -65,6 +65,7 @@ func (s *accounts) showSettings(w http.ResponseWriter, r *http.Request, v *page.
 		f.Title, f.Crumbs = p.Account.Name, []views.Link{f.Crumbs[0], {Text: p.Account.Name}}
 	}
 	f.Error = len(p.Bad) > 0
+	p.Refused = f.Error && r.Method == http.MethodPost
 	return s.Render(w, r, page.Status(r, p.Bad), views.AccountSettingsPage(f, p))
 }
 

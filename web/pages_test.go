@@ -141,6 +141,9 @@ func TestConnectionTestFails(t *testing.T) {
 		boss := s.as(s.boss)
 		boss.post("/settings/account", goodAccount...).to("/settings/account/1/connection?tested=" + c.tested)
 		got := boss.get("/settings/account/1/connection?tested=" + c.tested).is(http.StatusOK).lacks("CANARY")
+		if said := got.text(".deck-say"); !strings.HasPrefix(said, "Saved, but the test did not work") {
+			t.Errorf("%s: the bar says %q of settings that are stored", c.fault, said)
+		}
 		if !strings.Contains(got.text("#"+c.field+"-error"), sentence) {
 			t.Errorf("%s: at %s stands %q", c.fault, c.field, got.text("#"+c.field+"-error"))
 		}
