@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"smsdesk/internal/sms"
@@ -55,11 +54,6 @@ func (db campaignStore) CreateDraft(ctx context.Context, c sms.Campaign, token s
 		if err := t.recordTemplate(ctx, c, id, now); err != nil {
 			return err
 		}
-		if sketch := sketchOf(messages); sketch.Size() > 0 {
-			if err := t.PutSketch(ctx, id, sketch.Bytes()); err != nil {
-				return err
-			}
-		}
 		row, err := t.CampaignByID(ctx, id)
 		made, created = campaign(row.Campaign, row.Test), true
 		return err
@@ -75,17 +69,6 @@ func (t *tx) recordTemplate(ctx context.Context, c sms.Campaign, id, now int64) 
 	}
 	return t.PutCampaignTemplate(ctx, query.PutCampaignTemplateParams{Column1: id, AccountID: c.AccountID,
 		Name: c.Template, Column4: now})
-}
-
-// sketchOf is the sketch of typed numbers, each of which stands there once.
-func sketchOf(messages []sms.Message) *sms.Sketch {
-	s := &sms.Sketch{}
-	for _, m := range messages {
-		if n, err := strconv.ParseInt(m.Number, 10, 64); err == nil {
-			s.Add(n)
-		}
-	}
-	return s
 }
 
 // insertMessage stores a message. The row that stands for a gateway group has
@@ -131,14 +114,40 @@ func (t *tx) deleteDraft(ctx context.Context, account, id int64) error {
 		_, err := t.HideDraft(ctx, id)
 		return err
 	}
-	if err := t.DeleteSketch(ctx, id); err != nil {
-		return err
-	}
 	if err := errors.Join(t.DeleteDraftMessages(ctx, id), t.DeleteTally(ctx, id)); err != nil {
 		return err
 	}
 	_, err = t.DeleteDraft(ctx, id)
 	return err
+}
+
+// ReplanDraft stores the messages of a draft anew, in the calls that they are
+// divided into now. It fails with sms.ErrConflict when the draft was changed
+// meanwhile, or when messages of it have left.
+func (db campaignStore) ReplanDraft(ctx context.Context, c sms.Campaign, messages []sms.Message,
+	now int64) (sms.Campaign, error) {
+	var after sms.Campaign
+	err := db.update(ctx, "plan campaign anew", func(t *tx) error {
+		if moved, err := t.CountMoved(ctx, c.ID); err != nil || moved > 0 {
+			return conflictIfNil(err)
+		}
+		n, err := t.Queries.ReplanDraft(ctx, query.ReplanDraftParams{ID: c.ID, Version: c.Version, Parts: c.Parts,
+			CallsText: c.CallsText, CallsPairs: c.CallsPairs, ChangedAt: now})
+		if err != nil || n != 1 {
+			return conflictIfNil(err)
+		}
+		if err := errors.Join(t.DeleteDraftMessages(ctx, c.ID), t.DeleteTally(ctx, c.ID)); err != nil {
+			return err
+		}
+		for _, m := range messages {
+			if _, err := t.insertMessage(ctx, m, c.GroupID); err != nil {
+				return err
+			}
+		}
+		after, err = t.campaign(ctx, c.ID)
+		return err
+	})
+	return after, err
 }
 
 // PurgeDrafts removes drafts that nobody started or changed since the given
@@ -291,17 +300,6 @@ func (t *tx) putCampaign(ctx context.Context, c *sms.Campaign, now int64) error 
 	return err
 }
 
-// SameCampaign finds the latest other campaign of the account with the same
-// fingerprint that was started after the given time.
-func (db campaignStore) SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error) {
-	row, err := db.read().SameCampaign(ctx, query.SameCampaignParams{AccountID: c.AccountID, Fingerprint: c.Fingerprint,
-		ID: c.ID, StartedAt: after})
-	if _, err := wrapNotFound(row, err, "look for the same campaign"); err != nil {
-		return sms.Campaign{}, err
-	}
-	return campaign(row.Campaign, row.Test), nil
-}
-
 // DueCampaigns lists scheduled campaigns whose time has come, the earliest
 // first and at most 100.
 func (db campaignStore) DueCampaigns(ctx context.Context, now int64) ([]int64, error) {
@@ -363,8 +361,8 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		Unicode: r.Unicode, Flash: r.Flash,
 		GroupID: r.GroupID, GroupName: r.GroupName, State: sms.CampaignState(r.State), Pause: r.Pause, PauseCode: r.PauseCode,
 		Canary: sms.Canary(r.Canary), WindowFrom: r.WindowFrom, Version: r.Version, Recipients: r.Recipients, Parts: r.Parts,
-		Fingerprint: r.Fingerprint,
-		CreatedBy:   r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName,
+		Fingerprint: r.Fingerprint, TextKey: r.TextKey,
+		CreatedBy: r.CreatedBy, CreatedName: r.CreatedName, StartedBy: r.StartedBy, StartedName: r.StartedName,
 		CreatedAt: r.CreatedAt,
 		StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Test: test, SendAt: r.SendAt, SendZone: r.SendZone,
 		SendOffset: int(r.SendOffset),

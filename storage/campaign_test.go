@@ -150,37 +150,6 @@ func TestOldDraftsAreForgottenAndNothingElse(t *testing.T) {
 	f.check()
 }
 
-func TestSameCampaign(t *testing.T) {
-	f := newFixture(t)
-	make := func(fingerprint string, start bool) sms.Campaign {
-		c := f.draftOf(sms.Campaign{Text: "Hello", Fingerprint: fingerprint}, []sms.Message{{Number: "1", Text: "Hello"}})
-		if !start {
-			return c
-		}
-		c, err := f.db.UpdateCampaign(f.ctx, c.ID, f.now(), func(c *sms.Campaign) error {
-			return c.Start(sms.User{ID: 2, Name: "Bola"}, c.Version, false, time.UnixMilli(f.now()))
-		})
-		f.must(err)
-		return c
-	}
-	first := make("x", true)
-	before := f.now()
-	second, draft := make("x", true), make("x", false)
-	if got, err := f.db.SameCampaign(f.ctx, draft, 0); err != nil || got != second {
-		t.Errorf("%+v %v: the latest one counts", got, err)
-	}
-	if got, err := f.db.SameCampaign(f.ctx, second, 0); err != nil || got.ID != first.ID {
-		t.Errorf("%+v %v: not the campaign itself, and no draft", got, err)
-	}
-	for name, c := range map[string]sms.Campaign{"long ago": {ID: second.ID, AccountID: f.account.ID, Fingerprint: "x"},
-		"another":         {AccountID: f.account.ID, Fingerprint: "y"},
-		"another account": {AccountID: f.other(t, "Other").account.ID, Fingerprint: "x"}} {
-		if got, err := f.db.SameCampaign(f.ctx, c, before); !errors.Is(err, sms.ErrNotFound) {
-			t.Errorf("%s: %+v %v", name, got, err)
-		}
-	}
-}
-
 func TestCampaignListAndFilters(t *testing.T) {
 	f := newFixture(t)
 	var ids []int64

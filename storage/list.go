@@ -103,6 +103,39 @@ func (db listStore) UpdateList(ctx context.Context, uid string, now int64,
 	return after, err
 }
 
+// ReopenList changes the list of a draft that goes away, so that another
+// campaign is made of it. It fails with sms.ErrConflict when the draft was
+// changed or started meanwhile, or messages of it have left.
+func (db listStore) ReopenList(ctx context.Context, uid string, c sms.Campaign, now int64,
+	change func(*sms.List) error) (sms.List, error) {
+	var after sms.List
+	err := db.update(ctx, "make campaign anew", func(t *tx) error {
+		seen, err := t.campaign(ctx, c.ID)
+		if err == nil && (seen.Version != c.Version || seen.State != sms.CampaignDraft) {
+			err = sms.ErrConflict
+		}
+		if err != nil {
+			return err
+		}
+		if moved, err := t.CountMoved(ctx, c.ID); err != nil || moved > 0 {
+			return conflictIfNil(err)
+		}
+		if err := t.deleteDraft(ctx, c.AccountID, c.ID); err != nil {
+			return err
+		}
+		if after, err = t.updateList(ctx, uid, now, change); err != nil {
+			return err
+		}
+		after.CampaignID = 0
+		n, err := t.ListCampaign(ctx, after.ID, after.Version, 0)
+		if err == nil && n != 1 {
+			err = errUnexpected
+		}
+		return err
+	})
+	return after, err
+}
+
 func (t *tx) updateList(ctx context.Context, uid string, now int64, change func(*sms.List) error) (sms.List, error) {
 	row, err := t.ListByUID(ctx, uid)
 	if err != nil {
@@ -148,7 +181,8 @@ func forgetCorrections(ctx context.Context, t *tx, list int64, before, after sms
 // sms.ErrConflict when the list was changed or dropped meanwhile.
 func (db listStore) PutListProgress(ctx context.Context, l sms.List, done, total int64) error {
 	return db.update(ctx, "store progress", func(t *tx) error {
-		n, err := t.ListProgress(ctx, query.ListProgressParams{ID: l.ID, Version: l.Version, Done: done, Total: total})
+		n, err := t.ListProgress(ctx, query.ListProgressParams{ID: l.ID, Version: l.Version, Done: done, Total: total,
+			Comparing: l.Comparing})
 		if err == nil && n != 1 {
 			err = errUnexpected
 		}
@@ -225,6 +259,7 @@ func list(r query.List) (sms.List, error) {
 	l := sms.List{ID: r.ID, UID: r.Uid, AccountID: r.AccountID, State: sms.ListState(r.State), Problem: r.Problem,
 		Version: r.Version, FileName: r.FileName,
 		Size: r.Size, Hash: r.Hash, HeaderKey: r.HeaderKey, Again: r.Again, Sum: r.Checksum, Done: r.Done, Total: r.Total,
+		Comparing: r.Comparing,
 		CreatedBy: r.CreatedBy, Purpose: sms.ListPurpose(r.Purpose),
 		CreatedName: r.CreatedName, CreatedAt: r.CreatedAt, ChangedAt: r.ChangedAt}
 	if l.State == sms.ListMade {

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (t *tx) putMessage(ctx context.Context, campaign int64, m sms.Message, now 
 // transaction. tally counts its messages by standing. It fails with
 // sms.ErrConflict when the list was changed or dropped meanwhile.
 func (db campaignStore) PublishImport(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally,
-	sketch *sms.Sketch, now int64) error {
+	now int64) error {
 	return db.update(ctx, "show campaign", func(t *tx) error {
 		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts,
 			Unicode:     c.Unicode,
@@ -138,7 +139,7 @@ func (db campaignStore) PublishImport(ctx context.Context, l sms.List, c sms.Cam
 		for key, n := range tally {
 			t.count(c.ID, key, n)
 		}
-		return t.PutSketch(ctx, c.ID, sketch.Bytes())
+		return nil
 	})
 }
 
@@ -160,9 +161,6 @@ func (db campaignStore) DeleteAbandonedImports(ctx context.Context, before int64
 				return err
 			}
 			if err := t.DeleteTally(ctx, id); err != nil {
-				return err
-			}
-			if err := t.DeleteSketch(ctx, id); err != nil {
 				return err
 			}
 			_, err = t.DeleteHidden(ctx, id)
@@ -191,56 +189,34 @@ func (db campaignStore) yieldToWriters(ctx context.Context) error {
 	return nil
 }
 
-const eachSketch = `select s.campaign_id, s.sketch from campaign c join campaign_sketch s on s.campaign_id = c.id
-where c.account_id = $1 and c.started_at > $2 and c.started_at > 0`
-
-// EachSketch gives the sketches of an account's campaigns started after the
-// given time.
-func (db campaignStore) EachSketch(ctx context.Context, account, after int64,
-	do func(campaign int64, s *sms.Sketch)) error {
-	rows, err := db.reader.QueryContext(ctx, eachSketch, account, after)
-	err = forEachRow(rows, err, func(scan func(...any) error) error {
-		var id int64
-		var raw []byte
-		if err := scan(&id, &raw); err != nil {
-			return err
-		}
-		s, err := sms.ReadSketch(raw)
-		if err != nil {
-			return fmt.Errorf("campaign %d: %w", id, err)
-		}
-		do(id, &s)
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("list sketches: %w", err)
-	}
-	return nil
-}
-
 const someRecipients = `select id, number, text from message where campaign_id = $1 and id > $2 and state <> 'skipped' order by id limit $3`
 
 // recipientsPerStmt bounds how long one read keeps the write-ahead log.
 const recipientsPerStmt = 5000
 
-// EachRecipient gives the numbers and texts of a campaign's messages that were
-// not left out.
-func (db campaignStore) EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error {
-	for last, n := int64(0), recipientsPerStmt; n == recipientsPerStmt; {
-		rows, err := db.reader.QueryContext(ctx, someRecipients, campaign, last, recipientsPerStmt)
-		n = 0
-		err = forEachRow(rows, err, func(scan func(...any) error) error {
-			var number, text string
-			if err := scan(&last, &number, &text); err != nil {
+// Recipients gives the numbers and texts of a campaign's messages that were not
+// left out.
+func (db campaignStore) Recipients(ctx context.Context, campaign int64) iter.Seq2[sms.Recipient, error] {
+	return func(yield func(sms.Recipient, error) bool) {
+		some := make([]sms.Recipient, 0, recipientsPerStmt)
+		for last, n := int64(0), recipientsPerStmt; n == recipientsPerStmt; n = len(some) {
+			rows, err := db.reader.QueryContext(ctx, someRecipients, campaign, last, recipientsPerStmt)
+			some = some[:0]
+			err = forEachRow(rows, err, func(scan func(...any) error) error {
+				var r sms.Recipient
+				err := scan(&r.MessageID, &r.Number, &r.Text)
+				some, last = append(some, r), r.MessageID
 				return err
+			})
+			if err != nil {
+				yield(sms.Recipient{}, fmt.Errorf("list recipients: %w", err))
+				return
 			}
-			n++
-			do(number, text)
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("list recipients: %w", err)
+			for _, r := range some {
+				if !yield(r, nil) {
+					return
+				}
+			}
 		}
 	}
-	return nil
 }

@@ -85,18 +85,17 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 		one[int](f, "select count(*) from message") != 1005 {
 		t.Fatalf("a campaign in the making was swept: %v", err)
 	}
-	tally, sketch := sms.Tally{"draft": 861, "leftout": 144}, &sms.Sketch{}
-	sketch.Add(1)
+	tally := sms.Tally{"draft": 861, "leftout": 144}
 	c.Parts, c.Fingerprint, c.CallsText = 861, "f", 87
 	stale := l
 	stale.Version--
-	if err := f.db.PublishImport(f.ctx, stale, c, tally, sketch, f.now()); !errors.Is(err, sms.ErrConflict) {
+	if err := f.db.PublishImport(f.ctx, stale, c, tally, f.now()); !errors.Is(err, sms.ErrConflict) {
 		t.Fatalf("shown for a list that changed: %v", err)
 	}
 	if n := f.visible(c.ID, first); n != 0 {
 		t.Fatalf("%d things are seen after a conflict", n)
 	}
-	f.must(f.db.PublishImport(f.ctx, l, c, tally, sketch, f.now()))
+	f.must(f.db.PublishImport(f.ctx, l, c, tally, f.now()))
 	f.check()
 	l, err = f.db.List(f.ctx, l.UID)
 	f.must(err)
@@ -113,7 +112,7 @@ func TestACampaignIsHiddenUntilItIsWhole(t *testing.T) {
 	if d := cmp.Diff(want, messages); d != "" {
 		t.Errorf("messages (-want +got):\n%s", d)
 	}
-	if err := f.db.PublishImport(f.ctx, l, c, tally, sketch, f.now()); !errors.Is(err, sms.ErrConflict) {
+	if err := f.db.PublishImport(f.ctx, l, c, tally, f.now()); !errors.Is(err, sms.ErrConflict) {
 		t.Errorf("shown twice: %v", err)
 	}
 }
@@ -146,14 +145,14 @@ func TestAbandonedCampaignsAreSwept(t *testing.T) {
 		t.Fatalf("%d messages are left", count())
 	}
 	again.Recipients = 2500
-	f.must(f.db.PublishImport(f.ctx, l, again, sms.Tally{"draft": 2143, "leftout": 357}, &sms.Sketch{}, f.now()))
+	f.must(f.db.PublishImport(f.ctx, l, again, sms.Tally{"draft": 2143, "leftout": 357}, f.now()))
 	f.must(f.db.PurgeDrafts(f.ctx, f.now()))
 	if n := f.visible(again.ID, one[int64](f, "select min(id) from message")); n-2500 != 0 {
 		t.Errorf("%d things are seen of a forgotten draft", n-2500)
 	}
 	sweep()
 	if count() != 0 || one[int](f, "select count(*) from campaign")+one[int](f,
-		"select count(*) from campaign_tally")+one[int](f, "select count(*) from campaign_sketch") != 0 {
+		"select count(*) from campaign_tally") != 0 {
 		t.Error("something is left of a forgotten draft")
 	}
 }
@@ -173,7 +172,7 @@ func TestListsAreStored(t *testing.T) {
 	f.must(f.db.PutListProgress(f.ctx, got, 5, 10))
 	changed, err := f.db.UpdateList(f.ctx, l.UID, f.now(), func(l *sms.List) error {
 		l.State, l.Tally, l.Sum = sms.ListChecked, sms.ListTally{Rows: 10, Kinds: map[sms.RowKind]int64{sms.RowText: 1},
-			Same: &sms.SameList{Name: "x"}}, 77
+			Already: &sms.AlreadySent{Name: "x"}}, 77
 		return nil
 	})
 	f.must(err)

@@ -62,7 +62,8 @@ func (t *tx) insertCampaign(ctx context.Context, c sms.Campaign, state sms.Campa
 		SenderID: c.SenderID, Text: c.Text, Unicode: c.Unicode, Flash: c.Flash, GroupID: c.GroupID, GroupName: c.GroupName,
 		State: string(state), Recipients: c.Recipients, Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy,
 		CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, CallsText: c.CallsText, CallsPairs: c.CallsPairs,
-		Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf, SendAgain: c.SendAgain})
+		Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf, SendAgain: c.SendAgain,
+		TextKey: c.TextKey})
 	if err == nil {
 		err = t.indexName(ctx, id, c.Name)
 	}

@@ -102,7 +102,8 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	failing := sms.MessageSearch{AccountID: 1, Keys: sms.TileFailed.Keys(), Limit: failingLook}
 	queries["failing campaigns"], _ = campaignsQuery(failing, 1, 9)
 	queries["failing messages"] = newestQuery(failing, sms.Campaign{})
-	queries["recipients"], queries["sketches"], queries["drafts"] = someRecipients, eachSketch, insertDrafts(2)
+	queries["recipients"], queries["drafts"] = someRecipients, insertDrafts(2)
+	queries["sent of a campaign"], queries["sent to a number"] = sentOfCampaign, sentToNumber
 	queries["packed contacts"], queries["stale contacts"], queries["blocked people"] = countPacked, countStale,
 		blockedPeople
 	queries["got recently"], queries["sent since"], queries["started since"] = gotRecently, sentSince, startedSince
@@ -125,8 +126,10 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"ContactsOfBlock": "contact_newest", "MembersPage": "PRIMARY KEY", "CountMembers": "PRIMARY KEY",
 		"AudiencesOf": "audience_member_contact", "Audiences": "audience_name", "StaleBlocks": "PRIMARY KEY",
 		"DeleteBlock": "contact_block_place", "DeleteMemberships": "audience_member_contact",
-		"FirstQueued": "message_queued", "recipients": "message_campaign", "sketches": "campaign_started",
-		"BusyLists": "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed",
+		"FirstQueued": "message_queued", "recipients": "message_campaign", "sent of a campaign": "message_campaign",
+		"sent to a number": "message_tail", "SimilarCampaigns": "campaign_text_key", "CampaignsSince": "campaign_started",
+		"CampaignsWithoutTextKey": "campaign_no_text_key",
+		"BusyLists":               "list_busy", "RecentLists": "list_recent", "OldLists": "list_changed",
 		"AbandonedCampaigns": "campaign_hidden", "call": "message_queued", "DraftCalls": "message_draft",
 		"QueueDrafts": "message_draft", "CancelQueued": "message_queued", "CancelDrafts": "message_draft",
 		"settle": "SEARCH message USING INTEGER PRIMARY KEY", "early": "delivery_report_unmatched",
@@ -159,7 +162,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"campaigns of a person too": "campaign_starter", "trials": "campaign_trial", "DueCampaigns": "campaign_due",
 		"blocked": "blocked_number", "BlockedPage": "blocked_newest", "EndedBlocks": "ended_block_number",
 		"SomeEndedBlocks": "ended_block_keeping", "BlockedRange": "blocked_number", "LicenseAttempt": "blocked_number",
-		"SameCampaign": "campaign_fingerprint", "MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
+		"MessageAttempts": "attempt_message_message", "DeleteInFlight": "in_flight_message",
 		"DoubtsWithReports": "message_doubt", "UnmatchedTo": "delivery_report_number", "MayHaveLeft": "message_evidence",
 		"NextAsked": "asked_waiting", "MessageAsked": "asked_message", "WaitingAsked": "asked_",
 		"DecisionAttempts": "message_decision", "HintedDoubts": "message_standing", "WaitingOf": "message_decision",

@@ -24,11 +24,9 @@ type ConfirmPage struct {
 	Later    SchedulePage // when to send
 	Approval Approval
 	Balance  *sms.Balance // nil while it is not known
-	// Same was sent in the last 24 hours; nil when there is none.
-	Same  *sms.Campaign
-	Again bool   // the person wants to send it again all the same
-	Typed string // the number of recipients as typed
-	Name  string // as typed
+	Already  AlreadyCard
+	Typed    string // the number of recipients as typed
+	Name     string // as typed
 	// Contacts counts the group's contacts as the provider said last, below 0
 	// where that is not known.
 	Contacts int64
@@ -60,6 +58,9 @@ func (p ConfirmPage) nothing() bool { return p.Campaign.GroupID == "" && p.Out.M
 
 // nobodyLeft says why nobody is.
 func (p ConfirmPage) nobodyLeft() string {
+	if p.Already.hasLeft() {
+		return "All recipients are left out. There is no one left to send to."
+	}
 	if len(p.Out.Sent) > 0 {
 		return "Everyone has already got this message or has been blocked since. There is no one left to send to."
 	}
@@ -345,7 +346,8 @@ func (p ConfirmPage) left() []keptBack {
 		}
 	}
 	if p.List == nil {
-		add("blocked", p.Out.LeftOut)
+		add("blocked", p.Out.LeftOut-p.Already.left())
+		add("already sent", p.Already.left())
 		add("repeated", int64(p.Repeated))
 	} else {
 		for _, k := range sms.RowKinds() {

@@ -36,7 +36,7 @@ func listMessage(text string) ListMessagePage {
 func listCheck(text string) ListCheckPage {
 	tally := sms.ListTally{Rows: 9, Good: 3, Kinds: map[sms.RowKind]int64{sms.RowNumber: 1, sms.RowRepaired: 1,
 		sms.RowLonger: 1}, Fixes: map[string]int64{text: 1}, Letters: text,
-		Same: &sms.SameList{CampaignID: 1, Name: text, ByName: text}}
+		Already: &sms.AlreadySent{Recipients: 2, Of: 3, Awaiting: 1, CampaignID: 1, Name: text, ByName: text}}
 	note := func(k sms.RowKind, column int) sms.RowNote {
 		return sms.RowNote{Row: 3, Kind: k, Column: column, Text: text, Before: text, After: text, Cells: []string{text}}
 	}
@@ -44,7 +44,7 @@ func listCheck(text string) ListCheckPage {
 		List: sms.List{UID: text, FileName: text, State: sms.ListChecked, Tally: tally,
 			Reading: sms.ListReading{Columns: []string{text, text}}},
 		Notes: []sms.RowNote{note(sms.RowNumber, 0), note(sms.RowUnreadable, -1)}, Upload: UploadForm{Token: text},
-		Errors: sms.Invalid{"again": text},
+		Errors: sms.Invalid{"rows": text},
 	}
 }
 

@@ -19,7 +19,6 @@ type ListCheckPage struct {
 	Prev   string
 	Next   string
 	Upload UploadForm // for the corrected file
-	Again  bool       // the person wants to send it again
 	Live   Refresh    // of the figures while rows are checked or made
 	Errors sms.Invalid
 }
@@ -46,6 +45,8 @@ func wordsOf(k sms.RowKind) kindWords {
 	case sms.RowOften:
 		return kindWords{"Message limit reached", "recipients who have reached the message limit",
 			"recipient who has reached the message limit"}
+	case sms.RowAlready:
+		return kindWords{"Already sent", "recipients who got nearly this text", "recipient who got nearly this text"}
 	case sms.RowRepeat:
 		return kindWords{"Repeated", "duplicate rows", "row that repeats an earlier one"}
 	case sms.RowOtherText:
@@ -108,7 +109,7 @@ func (p ListCheckPage) tabs() []Tab {
 			Count: int(p.tally().Bad())})
 	}
 	for _, k := range sms.RowKinds() {
-		if n := p.of(k); n > 0 {
+		if n := p.of(k); n > 0 && k != sms.RowAlready {
 			here := p.Kind == string(k) || p.Kind == "" && bad == 1 && k.Bad()
 			tabs = append(tabs, Tab{Text: wordsOf(k).tab, Href: p.filter(k), Current: here, Count: n})
 		}
@@ -171,6 +172,8 @@ func (p ListCheckPage) title() string {
 	switch {
 	case p.List.State == sms.ListFailed:
 		return "This list cannot be used"
+	case p.List.Comparing:
+		return "Looking for recipients who already got this text"
 	case p.List.State == sms.ListMaking:
 		if p.people() {
 			return "Adding contacts"
@@ -194,7 +197,9 @@ func (p ListCheckPage) Title() string { return p.title() }
 // progress says how far the work is.
 func (p ListCheckPage) progress() string {
 	verb, what := "Checked ", "rows"
-	if p.List.State == sms.ListMaking && p.people() {
+	if p.List.Comparing {
+		verb, what = "Compared with ", "earlier messages"
+	} else if p.List.State == sms.ListMaking && p.people() {
 		verb, what = "Added ", "contacts"
 	} else if p.List.State == sms.ListMaking {
 		verb, what = "Prepared ", "messages"
@@ -286,20 +291,15 @@ func (p ListCheckPage) fixes() []string {
 	return words
 }
 
-func (p ListCheckPage) same() string {
-	s := p.tally().Same
-	words := "This looks the same as the campaign “" + Shorten(s.Name, 60) + "”"
-	if s.StartedAt > 0 {
-		words += " from " + p.When(s.StartedAt)
+// already is the card about those who got nearly this text.
+func (p ListCheckPage) already() AlreadyCard {
+	a := p.tally().Already
+	c := AlreadyCard{Formatter: p.Formatter, Sent: a, Action: ListPath(p.List.UID, "/already"), Version: p.List.Version,
+		Again: p.List.Again}
+	if a != nil && a.LeftOut {
+		c.Left = &LeftOutAlready{a.Recipients, a.LastAt}
 	}
-	if s.ByName != "" {
-		words += ", sent by " + s.ByName
-	}
-	words += ": "
-	if s.SameText {
-		words += "same text and "
-	}
-	return words + Number(int(s.Numbers)) + " of the " + Plural(int(s.Of), "number", "numbers") + "."
+	return c
 }
 
 func (p ListCheckPage) version() string { return strconv.FormatInt(p.List.Version, 10) }

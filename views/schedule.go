@@ -29,7 +29,7 @@ type SchedulePage struct {
 	Which    sms.DSTChoice
 	Ask      bool // the time of day comes twice on that day
 	Chosen   *sms.Schedule
-	Same     *sms.Campaign // was sent in the last 24 hours; nil when there is none
+	Already  *sms.AlreadySent // nil where nobody got nearly this text
 	Again    bool
 	Fresh    bool  // it may also be sent now
 	HandOver bool  // the provider is to keep it until then
@@ -207,4 +207,8 @@ func (p CampaignPage) pausedTitle() string {
 		return "It was not sent on time"
 	}
 	return "Sending is paused"
+}
+
+func (p SchedulePage) already() AlreadyCard {
+	return AlreadyCard{Formatter: p.Formatter, Sent: p.Already, Asks: true, Again: p.Again, Error: p.Errors["again"]}
 }

@@ -385,13 +385,13 @@ func TestConfirmAsksAboutTheSameCampaign(t *testing.T) {
 	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "June reminders", Numbers: typed(3)})
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
 	path := views.CampaignPath(c.ID)
-	page := b.get(path +
-		"/confirm").has("This looks the same as the campaign June reminders from today at 10:48am: same sender ID, same text, same numbers.")
+	page := b.get(path + "/confirm").has("All 3 recipients are already waiting to get nearly this text").
+		has("June reminders by Ada Obi, today at 10:48am.")
 	s.leads(page)
 	version := page.attr("[name=version]", "value")
 	got := b.post(path+"/start", "version", version).is(422)
 	s.leads(got)
-	sentence := `This looks the same as campaign "June reminders": same text, same numbers. Tick the box to send it again`
+	sentence := "All 3 recipients are already waiting to get nearly this text. Tick the box to send it to them again"
 	if got.text(`#errors a[href="#again"]`) != sentence || got.text("#again-error") != "Error: "+sentence ||
 		!strings.HasPrefix(got.text("title"), "Error: ") {
 		t.Errorf("said %q", got.text("#errors"))
@@ -401,7 +401,7 @@ func TestConfirmAsksAboutTheSameCampaign(t *testing.T) {
 		"yes").is(422).has("Sender ID CLINIC is not approved and active. Choose another").count("[name=again][checked]", 1)
 	s.know(a.ID, "CLINIC")
 	b.post(path+"/start", "version", version, "again", "yes").to(path)
-	s.clock.pass(25 * time.Hour)
+	s.clock.pass(31 * 24 * time.Hour)
 	later := s.draft(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(3)})
 	s.as(s.boss).get(views.CampaignPath(later.ID)+"/confirm").count("[name=again]", 0)
 }

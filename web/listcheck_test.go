@@ -154,33 +154,6 @@ func TestTheCorrectedFileKeepsTheMessage(t *testing.T) {
 	}
 }
 
-func TestAListThatLooksLikeAnEarlierCampaign(t *testing.T) {
-	s := newSite(t)
-	s.clinic()
-	s.importer()
-	b := s.as(s.boss)
-	at := b.uploads("june.csv", cleanList)
-	b.post(at+"/message", b.get(at+"/message").filled("text", cleanText)...).is(http.StatusSeeOther)
-	c := s.campaign(s.list(at).CampaignID)
-	_, err := s.desk.StartCampaign(t.Context(), s.boss, c.ID, desk.StartOrder{Version: c.Version})
-	s.must(err)
-	at, page := b.checks("renamed.csv", cleanList, cleanText)
-	s.leads(page)
-	page.has("3 messages are ready",
-		"This looks the same as the campaign “june” from today at 10:48am, sent by Ada Obi: same text and 3 of the 3 numbers.", "Continue with 3 messages")
-	version := page.attr("#make [name=version]", "value")
-	got := b.post(at+"/make", "version", version).is(http.StatusUnprocessableEntity)
-	if got.text("#again-error") == "" || got.attr(`#errors a`, "href") != "#again" ||
-		!strings.HasPrefix(got.text("title"), "Error: ") {
-		t.Errorf("%q", got.text("#errors"))
-	}
-	s.leads(got)
-	b.post(at+"/make", "version", version, "again", "yes").is(http.StatusSeeOther)
-	if l := s.list(at); l.State != sms.ListMade {
-		t.Errorf("the list is %s", l.State)
-	}
-}
-
 func TestHiddenRowsAreIncludedWhenAsked(t *testing.T) {
 	s := newSite(t)
 	s.clinic()

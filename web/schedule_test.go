@@ -178,9 +178,9 @@ func TestScheduleAsksAboutTheSameCampaign(t *testing.T) {
 	c := s.draft(s.boss, desk.Order{AccountID: a.ID, Name: "Second", Numbers: typed(3)})
 	path := views.CampaignPath(c.ID) + "/schedule"
 	b := s.as(s.boss)
-	page := b.get(path + "?when=hour").is(200).has("This looks the same as the campaign First")
+	page := b.get(path + "?when=hour").is(200).has("All 3 recipients are already waiting to get nearly this text")
 	s.leads(page)
-	got := b.post(path, page.confirmed()...).is(422).has("Tick the box to send it again")
+	got := b.post(path, page.confirmed()...).is(422).has("Tick the box to send it to them again")
 	s.leads(got)
 	b.post(path, append(got.confirmed(), "again", "yes")...).to(views.CampaignPath(c.ID))
 	if !s.campaign(c.ID).SendAgain {

@@ -129,7 +129,7 @@ func benchDesk(db *storage.DB, news *feed.Feed) *desk.Desk {
 func benchLists(db *storage.DB, d *desk.Desk, news *feed.Feed) *lists.Lists {
 	log := slog.New(slog.DiscardHandler)
 	return lists.New(db, lists.Config{Feed: news, Log: log, Now: time.Now, Audit: feed.AuditTo(db, log, time.Now),
-		Checks: d, Corrected: db})
+		Checks: d, Corrected: db, Already: db})
 }
 
 // benchAccount is an account whose service is not there, with a sender ID.

@@ -215,7 +215,7 @@ func (s *server) build(ctx context.Context) error {
 	}
 	s.desk.UseStopLinks(links)
 	s.lists = lists.New(s.db, lists.Config{Feed: s.feed, Log: s.log, Now: wall, Audit: feed.AuditTo(s.db, s.log, wall),
-		Stops: links, Checks: s.desk.Records, Corrected: s.db})
+		Stops: links, Checks: s.desk.Records, Corrected: s.db, Already: s.db})
 	s.downloads = lists.NewDownloads(s.lists, s.db)
 	s.receiver = workers.NewReceiver(s.inbox, s.db, gateway.ParseReport, s.feed, s.log, wall)
 	s.receiver.ReplayFrom(s.reports)

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
-	"time"
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/phone"
+	"smsdesk/internal/radar"
 	"smsdesk/internal/sms"
 )
 
@@ -31,11 +32,15 @@ type CampaignStore interface {
 		now int64) (made sms.Campaign, created bool, err error)
 	IncludeSent(ctx context.Context, campaign int64) error
 	Message(ctx context.Context, id int64) (sms.Message, error)
-	SameCampaign(ctx context.Context, c sms.Campaign, after int64) (sms.Campaign, error)
+	ListByID(ctx context.Context, id int64) (sms.List, error)
+	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	Recipients(ctx context.Context, campaign int64) iter.Seq2[sms.Recipient, error]
+	ReplanDraft(ctx context.Context, c sms.Campaign, messages []sms.Message, now int64) (sms.Campaign, error)
 	SetTestNumber(ctx context.Context, user int64, number string) error
 	Tally(ctx context.Context, id int64) (sms.Tally, error)
 	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)
 	Users(ctx context.Context) ([]sms.User, error)
+	radar.Store
 }
 
 // Order is what a person typed for a campaign to a few numbers or to a group.
@@ -145,7 +150,10 @@ func prepare(account sms.Account, o Order) (sms.Campaign, []sms.Message, sms.Inv
 	}
 	c := sms.Campaign{AccountID: account.ID, Name: name, SenderID: o.SenderID, Text: text, Unicode: segments.Unicode,
 		Flash:   o.Flash,
-		GroupID: o.GroupID, GroupName: o.GroupName, Template: o.Template}
+		GroupID: o.GroupID, GroupName: o.GroupName, Template: o.Template, TextKey: radar.TemplateKey(o.Text)}
+	if c.TextKey == radar.KeyEach {
+		c.TextKey = radar.Key(text)
+	}
 	base := sms.Message{Text: text, Unicode: segments.Unicode, Parts: segments.Parts}
 	if o.GroupID != "" {
 		c.Recipients, c.Parts = 1, int64(segments.Parts)
@@ -180,20 +188,11 @@ func numbersProblem(read phone.Numbers) string {
 	return ""
 }
 
-const sameWithin = 24 * time.Hour
-
-// SameCampaign finds a campaign with the same sender ID, text and numbers that
-// was started in the last 24 hours; sms.ErrNotFound when there is none.
-func (d *Campaigns) SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, error) {
-	return d.store.SameCampaign(ctx, c, d.now().Add(-sameWithin).UnixMilli())
-}
-
 // StartOrder is what somebody says who lets a campaign go: now, at a time of
 // its own, or by the provider's schedule.
 type StartOrder struct {
 	Version int64 // of the campaign as it was shown; another one is sms.ErrConflict
-	// Again confirms that a campaign of the last 24 hours with the same sender
-	// ID, text and numbers is meant to be sent once more.
+	// Again confirms that those are meant too who got nearly this text lately.
 	Again bool
 	// Typed is the number of recipients as a person typed it; it is looked at
 	// only above the account's TypeAbove.

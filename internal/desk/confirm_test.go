@@ -50,7 +50,8 @@ func TestLargeCampaignsAreTyped(t *testing.T) {
 		err, "typed") != "You typed 5. There are 4 recipients" {
 		t.Errorf("the old number is taken: %v", err)
 	}
-	large, err := r.Desk.ScheduleCampaign(r.Ctx, r.By, large.ID, at, desk.StartOrder{Version: large.Version, Typed: " 4 "})
+	large, err := r.Desk.ScheduleCampaign(r.Ctx, r.By, large.ID, at, desk.StartOrder{Version: large.Version, Typed: " 4 ",
+		Again: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"smsdesk/internal/sms"
@@ -69,28 +68,26 @@ func blindProblem(c sms.Campaign, o StartOrder) string {
 	return "Tick the box to confirm that we cannot show or check this group's numbers"
 }
 
-// sameProblem names a campaign of the last hours with the same text and
-// numbers, unless the person knows of it: was told in the form, or by the pause.
+// sameProblem says how many recipients got nearly the same text lately, unless
+// the person knows of it: was told in the form, or by the pause.
 func (d *Campaigns) sameProblem(ctx context.Context, c sms.Campaign, way sms.Way, o StartOrder) (string, error) {
 	if o.Again || c.SendAgain || c.Held() && c.PauseCode == sms.PauseSame {
 		return "", nil
 	}
-	same, err := d.SameCampaign(ctx, c)
-	if errors.Is(err, sms.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
+	already, err := d.AlreadySent(ctx, c)
+	if err != nil || !already.Asks() {
 		return "", err
 	}
-	switch meantime := fmt.Sprintf("Campaign %q, with the same text and numbers, was sent in the meantime",
-		same.Name); way {
+	switch meantime := already.Sentence() + " in the meantime, from campaign \"" + already.Name + "\""; way {
 	case sms.WayStartDue, sms.WayRelease:
 		return meantime, nil
 	case sms.WayApprove:
-		return meantime + ". Tick the box to send it again", nil
+		return meantime + ". Tick the box to send it to them again", nil
 	}
-	return fmt.Sprintf("This looks the same as campaign %q: same text, same numbers. Tick the box to send it again",
-		same.Name), nil
+	if already.Fresh() == 0 {
+		return already.Sentence() + ". Tick the box to send it to them again", nil
+	}
+	return already.Sentence() + ". Tick the box to send it to them again, or leave them out", nil
 }
 
 // of is the sentence of one check, "" where that lets the campaign go.

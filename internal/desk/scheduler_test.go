@@ -153,7 +153,7 @@ func TestAScheduledStartObeysTheRulesOfAStart(t *testing.T) {
 		first, second, meant := twin(false), twin(false), twin(true)
 		p.Pass(62 * time.Second)
 		p.Is(first.ID, sms.CampaignRunning, "")
-		p.Is(second.ID, sms.CampaignPaused, "with the same text and numbers, was sent in the meantime")
+		p.Is(second.ID, sms.CampaignPaused, "nearly this text in the meantime, from campaign")
 		p.Is(meant.ID, sms.CampaignRunning, "")
 	})
 }

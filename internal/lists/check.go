@@ -42,7 +42,8 @@ func sameOrder(a, b sms.ListOrder) bool {
 	return maps.Equal(a.Fields, b.Fields) && maps.Equal(a.Fixed, b.Fixed) && maps.Equal(a.Empty, b.Empty) &&
 		a.FirstOnly == b.FirstOnly && a.Name == b.Name &&
 		a.SenderID == b.SenderID && a.Template == b.Template &&
-		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message && a.Own == b.Own
+		a.Text == b.Text && a.Flash == b.Flash && a.Phone == b.Phone && a.Message == b.Message && a.Own == b.Own &&
+		a.OnlyNew == b.OnlyNew
 }
 
 // checkOrder says what is wrong with a tidy order as far as no row is needed.
@@ -190,7 +191,6 @@ type checker struct {
 	phones  *phoneReader
 	blocked []int64 // in order
 	seen    *numberSet
-	sketch  sms.Sketch
 	tally   sms.ListTally
 	make    func(c *checker, cells []string) (message, sms.RowKind, int, string)
 	number  int64                                      // of the row in work
@@ -307,15 +307,11 @@ func (c *checker) judge(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 		note(sms.RowOften, c.list.Order.Phone, sentence)
 		return v, notes
 	}
-	fresh := c.seen.first.n
 	repeat, other := c.seen.add(v.Number, m.hash, v.Row)
 	if repeat != 0 {
 		v.Kind = sms.RowRepeat
 		note(sms.RowRepeat, c.list.Order.Phone, repeatSentence(c.list.Purpose, repeat)).Other = repeat
 		return v, notes
-	}
-	if c.seen.first.n > fresh {
-		c.sketch.Add(v.Number)
 	}
 	if other != 0 && c.list.Order.FirstOnly {
 		v.Kind = sms.RowSecond

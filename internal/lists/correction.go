@@ -101,6 +101,7 @@ func (d *Corrections) correct(ctx context.Context, by sms.User, uid string, cell
 	if err := e.check(ctx); err != nil {
 		return l, err
 	}
+	alreadyStale(&e.tally)
 	after, err := d.store.CorrectRows(ctx, l, e.tally, e.cells, e.verdicts(), d.lists.ms())
 	if err != nil {
 		return l, err

@@ -101,7 +101,7 @@ func TestACorrectedCellIsJudgedAsTheWholeFileWouldBe(t *testing.T) {
 			t.Fatalf("%d texts are told, there are %d", tally.Texts, l.Tally.Texts)
 		}
 		for _, of := range []*sms.ListTally{&tally, &l.Tally} {
-			of.Texts = 0
+			of.Texts, of.LookedAt = 0, 0
 			for k, n := range of.Kinds {
 				if n == 0 {
 					delete(of.Kinds, k)

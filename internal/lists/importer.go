@@ -43,14 +43,12 @@ type ImporterStore interface {
 	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
 	StartImport(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
 	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
-	PublishImport(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, sketch *sms.Sketch, now int64) error
+	PublishImport(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, now int64) error
 	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members,
 		now int64) (added, changed int64, err error)
 	PackContacts(ctx context.Context) (more bool, err error)
 	DeleteAbandonedImports(ctx context.Context, before int64) (more bool, err error)
 	ShrinkMemory(ctx context.Context) error
-	EachSketch(ctx context.Context, account, after int64, do func(campaign int64, s *sms.Sketch)) error
-	EachRecipient(ctx context.Context, campaign int64, do func(number, text string)) error
 }
 
 // NewImporter returns an Importer; Run makes it work.
@@ -90,6 +88,7 @@ func (im *Importer) Run(ctx context.Context) error {
 	lanes.Go(func() error { im.worker(ctx, func(l sms.List) bool { return !isLarge(l) }); return nil })
 	lanes.Go(func() error { im.worker(ctx, isLarge); return nil })
 	lanes.Go(func() error { im.packContacts(ctx); return nil })
+	lanes.Go(func() error { im.fillTextKeys(ctx); return nil })
 	lanes.Go(func() error {
 		for {
 			im.logError(ctx, "lists not tidied", im.tidy(ctx))
@@ -99,6 +98,21 @@ func (im *Importer) Run(ctx context.Context) error {
 		}
 	})
 	return lanes.Wait()
+}
+
+// fillTextKeys gives campaigns of an older version their keys, a few at a time.
+func (im *Importer) fillTextKeys(ctx context.Context) {
+	for more := true; more; {
+		var err error
+		more, err = im.lists.already.FillTextKeys(ctx)
+		im.logError(ctx, "keys of texts not stored", err)
+		if err != nil {
+			more = true
+		}
+		if more && !feed.Pause(ctx, importInterval, nil) {
+			return
+		}
+	}
 }
 
 // worker works on some of the lists, the oldest first.
@@ -214,15 +228,17 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 	if err != nil {
 		return err
 	}
-	var same *sms.SameList
+	tally := c.result(reader.Tally())
+	im.releaseMemory(ctx, l)
 	if l.Purpose != sms.ForContacts {
-		if same, err = im.same(ctx, l, c); err != nil {
+		tally.LookedAt = im.lists.ms()
+		found, err := im.already(ctx, l, sum, tally.Good)
+		if err != nil {
 			return err
 		}
+		tally.Already = found.Already()
+		leaveOutAlready(&tally, l.Order.OnlyNew)
 	}
-	im.releaseMemory(ctx, l)
-	tally := c.result(reader.Tally())
-	tally.Same = same
 	_, err = im.change(ctx, l, func(now *sms.List) {
 		now.Tally, now.Sum, now.Done, now.Total, now.State = tally, sum, tally.Rows, tally.Rows, sms.ListChecked
 		// Who mends a list sees what came of it.

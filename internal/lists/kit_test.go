@@ -24,5 +24,5 @@ func newKit(t testing.TB, cfg sandbox.Config, change func(*sms.Account)) *kit {
 func (r *kit) listsOn(store lists.Store) *lists.Lists {
 	log := slog.New(slog.DiscardHandler)
 	return lists.New(store, lists.Config{Feed: r.Feed, Log: log, Now: time.Now, Audit: feed.AuditTo(r.DB, log, time.Now),
-		Checks: r.Desk, Corrected: r.DB})
+		Checks: r.Desk, Corrected: r.DB, Already: r.DB})
 }

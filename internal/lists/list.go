@@ -17,7 +17,6 @@ import (
 // MakeOrder says what a person decided about a checked list.
 type MakeOrder struct {
 	LeaveOut bool // the bad rows
-	Again    bool // although it looks like an earlier campaign
 }
 
 func (d *Lists) ownList(ctx context.Context, by sms.User, uid string) (sms.List, error) {
@@ -250,14 +249,14 @@ func (d *Lists) rememberOrder(ctx context.Context, l sms.List) error {
 	for k := range o.Fixed {
 		delete(fields, k)
 	}
-	o.Fields, o.Name, o.Text, o.Template, o.Flash = fields, "", "", "", false
+	o.Fields, o.Name, o.Text, o.Template, o.Flash, o.OnlyNew = fields, "", "", "", false, false
 	return d.store.PutListMapping(ctx, l.AccountID, l.HeaderKey, o, d.ms())
 }
 
 // MakeCampaign has a campaign made of a checked list. Its Invalid has rows
-// where bad rows are not to be left out, and again where it looks like an
-// earlier campaign and the person did not say that it is meant. A second press
-// is given the list as it is, and makes no second campaign.
+// where bad rows are not to be left out. Whether those are sent to who got
+// nearly the same text may stay open: it is asked before the campaign starts. A
+// second press is given the list as it is, and makes no second campaign.
 func (d *Lists) MakeCampaign(ctx context.Context, by sms.User, uid string, version int64,
 	m MakeOrder) (sms.List, error) {
 	if err := by.May(sms.Sender, "make campaign"); err != nil {
@@ -280,7 +279,7 @@ func (d *Lists) MakeCampaign(ctx context.Context, by sms.User, uid string, versi
 		if now.Version != version || now.State != sms.ListChecked {
 			return sms.ErrConflict
 		}
-		now.State, now.Again, now.Done, now.Total = sms.ListMaking, m.Again && l.Tally.Same != nil, 0, l.Tally.Rows
+		now.State, now.Done, now.Total = sms.ListMaking, 0, l.Tally.Rows
 		return nil
 	})
 	if errors.Is(err, sms.ErrConflict) {
@@ -295,15 +294,14 @@ func (d *Lists) MakeCampaign(ctx context.Context, by sms.User, uid string, versi
 func mayMake(t sms.ListTally, m MakeOrder) error {
 	bad := sms.Invalid{}
 	switch n := t.Bad(); {
+	case t.Good == 0 && t.Kinds[sms.RowAlready] > 0:
+		bad["rows"] = "All recipients got nearly this text already. Include them to send it to them again"
 	case t.Good == 0:
 		bad["rows"] = "None of the rows can be sent. Correct them and upload the list again"
 	case n == 1 && !m.LeaveOut:
 		bad["rows"] = "1 row has an error. Fix it and upload the list again, or leave it out"
 	case n > 1 && !m.LeaveOut:
 		bad["rows"] = humanize.Comma(n) + " rows have errors. Fix them and upload the list again, or leave them out"
-	}
-	if t.Same != nil && !m.Again {
-		bad["again"] = fmt.Sprintf("This looks the same as campaign %q. Tick the box to send it again", t.Same.Name)
 	}
 	return bad.Or()
 }

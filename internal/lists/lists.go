@@ -12,6 +12,7 @@ import (
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/plan"
+	"smsdesk/internal/radar"
 	"smsdesk/internal/sms"
 )
 
@@ -26,6 +27,7 @@ type Lists struct {
 	stops     *sms.StopLinks
 	checks    Checks
 	corrected Corrected
+	already   AlreadyStore
 	profiles  *profileCache
 }
 
@@ -38,6 +40,16 @@ type Config struct {
 	Stops *sms.StopLinks // nil: texts hold no links
 	Checks
 	Corrected
+	Already AlreadyStore
+}
+
+// AlreadyStore is asked who got nearly the same text, and remembers what is
+// decided about a campaign for that.
+type AlreadyStore interface {
+	radar.Store
+	FillTextKeys(ctx context.Context) (more bool, err error)
+	ReopenList(ctx context.Context, uid string, c sms.Campaign, now int64,
+		change func(*sms.List) error) (sms.List, error)
 }
 
 // Corrected is what people corrected in lists.
@@ -80,7 +92,8 @@ type Store interface {
 
 // New returns what takes orders about lists.
 func New(store Store, c Config) *Lists {
-	return &Lists{store: store, feed: c.Feed, log: c.Log, now: c.Now, audit: c.Audit, stops: c.Stops, checks: c.Checks, corrected: c.Corrected,
+	return &Lists{store: store, feed: c.Feed, log: c.Log, now: c.Now, audit: c.Audit, stops: c.Stops, checks: c.Checks,
+		corrected: c.Corrected, already: c.Already,
 		profiles: &profileCache{}}
 }
 

@@ -45,19 +45,6 @@ func (s *numberSet) add(number int64, text uint64, row int64) (repeat, other int
 	return 0, int64(at.row)
 }
 
-// has says whether a number is in the list, and whether it has that text.
-func (s *numberSet) has(number int64, text uint64) (in, same bool) {
-	r := seenRow{number: uint64(number), text: text}
-	at := s.first.find(s.numberKey(r), func(o seenRow) bool { return o.number == r.number })
-	if at == nil || at.text == text {
-		return at != nil, at != nil
-	}
-	return true, s.more.find(s.pairKey(r), r.samePair) != nil
-}
-
-// numbers counts the different numbers.
-func (s *numberSet) numbers() int64 { return int64(s.first.n) }
-
 // texts counts the different texts. They are taken in turns by some of their
 // bits, so that the table of those met stays small. Nothing can be asked of s
 // afterwards.

@@ -16,7 +16,7 @@ type Repetition struct {
 func NewRepetition(earlier sms.Campaign, by sms.User, limits Limits, n int) *Repetition {
 	return &Repetition{Tally: sms.Tally{}, planner: New(limits, n),
 		Campaign: sms.Campaign{AccountID: earlier.AccountID, Name: sms.ResendName(earlier.Name), SenderID: earlier.SenderID,
-			Text: earlier.Text, Flash: earlier.Flash, GroupID: earlier.GroupID, GroupName: earlier.GroupName,
+			Text: earlier.Text, TextKey: earlier.TextKey, Flash: earlier.Flash, GroupID: earlier.GroupID, GroupName: earlier.GroupName,
 			ListID: earlier.ListID, AgainOf: earlier.ID, CreatedBy: by.ID, CreatedName: by.Name}}
 }
 

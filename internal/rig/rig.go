@@ -44,7 +44,7 @@ func Stores(db *storage.DB) desk.Stores {
 func StaffOn(db *storage.DB, at desk.Gateways, news *feed.Feed, log *slog.Logger, now func() time.Time) *Staff {
 	d := desk.New(Stores(db), at, news, log, now)
 	l := lists.New(db, lists.Config{Feed: news, Log: log, Now: now, Audit: feed.AuditTo(db, log, now), Checks: d,
-		Corrected: db})
+		Corrected: db, Already: db})
 	return &Staff{d, l, lists.NewDownloads(l, db), lists.NewCorrections(l, db)}
 }
 

@@ -38,7 +38,8 @@ type Campaign struct {
 	Version     int64 // for compare-and-set
 	Recipients  int64
 	Parts       int64
-	Fingerprint string // sender, text and recipients: tells repeated campaigns
+	Fingerprint string // sender, text and recipients: tells campaigns apart
+	TextKey     int64  // tells texts that are nearly the same from others; see radar.TemplateKey
 	CreatedBy   int64
 	CreatedName string
 	StartedBy   int64
@@ -53,7 +54,7 @@ type Campaign struct {
 	SendAt      int64  // when it is or was to start by itself (ms), 0: at once
 	SendZone    string // the zone in which that was chosen
 	SendOffset  int    // its offset then, in seconds east of UTC
-	SendAgain   bool   // the person knew that the same campaign was sent before
+	SendAgain   bool   // the person wants those too who got nearly this text lately
 	HandOver    bool   // at its start it goes to the service with SendAt as SchedTime (§4.2), and cannot be called back
 	Urgent      bool   // a single message that a person waits for: it takes the places kept free for such
 	ListID      int64  // the list it came from, 0: typed

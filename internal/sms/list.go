@@ -49,7 +49,8 @@ type List struct {
 	Done        int64 // rows checked, or put into the campaign, so far
 	Total       int64 // of about so many
 	CampaignID  int64 // 0 until ListMade
-	Again       bool  // the person knows that it looks like an earlier campaign
+	Again       bool  // the person wants to send it to those too who got nearly this text
+	Comparing   bool  // Done and Total are messages of earlier campaigns that are looked through
 	Sum         int64 // of the rows as staged: tells what a power cut damaged
 	CreatedBy   int64
 	CreatedName string
@@ -75,6 +76,7 @@ type ListOrder struct {
 	Template string // name of the service's template whose text Text is, "" for own text
 	Text     string // with marks ##Name##; "" when Message names a column
 	Flash    bool
+	OnlyNew  bool `json:",omitempty"` // who got nearly the same text lately is left out without a question
 	Phone    int
 	Message  int
 	Own      bool // Text and Message are both given: a row with something in its Message column gets that
@@ -103,6 +105,7 @@ const (
 	RowOtherText  RowKind = "othertext"  // worth knowing: the number has another text in an earlier row
 	RowRepaired   RowKind = "repaired"   // worth knowing: the number was written differently
 	RowOften      RowKind = "often"      // left out: the person got as many messages as the account allows
+	RowAlready    RowKind = "already"    // left out: the person sends only to those who did not get nearly this text
 	RowLonger     RowKind = "longer"     // worth knowing: special letters make the text need more parts
 	RowCorrected  RowKind = "corrected"  // worth knowing: a person corrected a cell
 	RowSecond     RowKind = "second"     // left out: the number is in an earlier row, and the first of each is kept
@@ -116,13 +119,13 @@ func (k RowKind) Bad() bool {
 
 // LeftOut says that a row of this kind is not sent without anybody deciding.
 func (k RowKind) LeftOut() bool {
-	return k == RowBlocked || k == RowRepeat || k == RowOften || k == RowSecond
+	return k == RowBlocked || k == RowRepeat || k == RowOften || k == RowSecond || k == RowAlready
 }
 
 // RowKinds lists the kinds in the order of the check page.
 func RowKinds() []RowKind {
 	return []RowKind{RowMissing, RowNumber, RowText, RowUnreadable, RowBlocked, RowRepeat, RowOtherText, RowRepaired,
-		RowLonger, RowOften, RowCorrected, RowSecond}
+		RowLonger, RowOften, RowCorrected, RowSecond, RowAlready}
 }
 
 // RowNote is what the check says of one row: one note a kind and row.
@@ -185,8 +188,10 @@ type ListTally struct {
 	Added   int64             // people who were new, of a list for contacts that is made
 	Changed int64             // and those of whom something was new
 	Map     []MapCell         // the rows of the list from its first to its last
-	// Same is the campaign of the time SameWithin that this list looks like.
-	Same *SameList
+	// Already are those of Good who got nearly the same text lately, nil where
+	// nobody did; LookedAt is when that was looked up (ms).
+	Already  *AlreadySent
+	LookedAt int64
 }
 
 // Bad counts the rows that cannot be sent.
@@ -210,25 +215,12 @@ func (t ListTally) LeftOut() (n int64) {
 	return n
 }
 
-// SameList is an earlier campaign that a list looks like.
-type SameList struct {
-	CampaignID int64
-	Name       string
-	ByName     string
-	StartedAt  int64
-	SameText   bool
-	Numbers    int64 // how many of the list's numbers it had
-	Of         int64 // of how many
-}
-
 const (
 	// ListKept is how long a list of which no campaign was made is kept after
 	// its last change.
 	ListKept = 24 * time.Hour
 	// MaxListBytes is the largest file where nothing else is set, in bytes.
 	MaxListBytes = 256 << 20
-	// SameWithin is how far back a list is compared with earlier campaigns.
-	SameWithin = 30 * 24 * time.Hour
 )
 
 // SettingMaxList names the setting that holds the largest file in bytes.
@@ -257,7 +249,7 @@ func (r ListRow) MSISDN() string {
 // campaign is made of it at once.
 func (t ListTally) Clean() bool {
 	return t.Good > 0 && t.Bad() == 0 && t.LeftOut() == 0 && t.Hidden == 0 && t.Kinds[RowOtherText] == 0 &&
-		t.Kinds[RowCorrected] == 0 && t.Same == nil
+		t.Kinds[RowCorrected] == 0 && !t.Already.Asks()
 }
 
 // File is an uploaded file, open for reading.

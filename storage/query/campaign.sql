@@ -1,8 +1,8 @@
 -- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
   recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of,
-  send_again)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23)
+  send_again, text_key)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 returning id;
 
 -- name: CampaignByID :one
@@ -26,16 +26,33 @@ update campaign set canary = 'pending' where account_id = $1 and canary = 'flyin
 -- name: SetCampaignCounts :exec
 update campaign set recipients = recipients + $2, parts = parts + $3 where id = $1;
 
+-- name: ReplanDraft :execrows
+update campaign set parts = $3, calls_text = $4, calls_pairs = $5, changed_at = $6, version = version + 1
+where id = $1 and version = $2 and state = 'draft';
+
 -- name: RunningCampaigns :many
 select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset, test_of from campaign where account_id = $1 and state = 'running' order by id;
 
 -- name: DueCampaigns :many
 select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100;
 
--- name: SameCampaign :one
-select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id
-where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
-order by c.started_at desc limit 1;
+-- name: SimilarCampaigns :many
+select id, text_key, recipients, started_at, group_id, name, started_name, state from campaign
+where account_id = $1 and text_key = $2 and started_at > $3 and started_at > 0 and test_of = 0;
+
+-- name: CampaignsSince :many
+select id, text_key, recipients, started_at, group_id, name, started_name, state from campaign
+where account_id = $1 and started_at > $2 and started_at > 0 and test_of = 0
+order by started_at desc;
+
+-- name: CampaignsWithoutTextKey :many
+select id, text, list_id, again_of from campaign where text_key = 0 and id > $1 order by id limit 200;
+
+-- name: PutTextKey :exec
+update campaign set text_key = $2 where id = $1;
+
+-- name: TextKeyOf :one
+select text_key from campaign where id = $1;
 
 -- name: DeleteDraftMessages :exec
 delete from message where campaign_id = $1 and state in ('draft', 'skipped');

@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
 `
 
 type CampaignByIDRow struct {
@@ -85,13 +85,14 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.NameKey,
 		&i.Campaign.IncludeSent,
 		&i.Campaign.CancelledBy,
+		&i.Campaign.TextKey,
 		&i.Test,
 	)
 	return i, err
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
 `
 
 type CampaignByTokenRow struct {
@@ -156,6 +157,7 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.NameKey,
 		&i.Campaign.IncludeSent,
 		&i.Campaign.CancelledBy,
+		&i.Campaign.TextKey,
 		&i.Test,
 	)
 	return i, err
@@ -193,6 +195,55 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 	return items, nil
 }
 
+const campaignsSince = `-- name: CampaignsSince :many
+select id, text_key, recipients, started_at, group_id, name, started_name, state from campaign
+where account_id = $1 and started_at > $2 and started_at > 0 and test_of = 0
+order by started_at desc
+`
+
+type CampaignsSinceRow struct {
+	ID          int64
+	TextKey     int64
+	Recipients  int64
+	StartedAt   int64
+	GroupID     string
+	Name        string
+	StartedName string
+	State       string
+}
+
+func (q *Queries) CampaignsSince(ctx context.Context, accountID int64, startedAt int64) ([]CampaignsSinceRow, error) {
+	rows, err := q.db.QueryContext(ctx, campaignsSince, accountID, startedAt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CampaignsSinceRow
+	for rows.Next() {
+		var i CampaignsSinceRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TextKey,
+			&i.Recipients,
+			&i.StartedAt,
+			&i.GroupID,
+			&i.Name,
+			&i.StartedName,
+			&i.State,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const campaignsWithoutKey = `-- name: CampaignsWithoutKey :many
 select id, name from campaign where name_key = '' and name <> '' order by id limit 1000
 `
@@ -212,6 +263,45 @@ func (q *Queries) CampaignsWithoutKey(ctx context.Context) ([]CampaignsWithoutKe
 	for rows.Next() {
 		var i CampaignsWithoutKeyRow
 		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const campaignsWithoutTextKey = `-- name: CampaignsWithoutTextKey :many
+select id, text, list_id, again_of from campaign where text_key = 0 and id > $1 order by id limit 200
+`
+
+type CampaignsWithoutTextKeyRow struct {
+	ID      int64
+	Text    string
+	ListID  int64
+	AgainOf int64
+}
+
+func (q *Queries) CampaignsWithoutTextKey(ctx context.Context, id int64) ([]CampaignsWithoutTextKeyRow, error) {
+	rows, err := q.db.QueryContext(ctx, campaignsWithoutTextKey, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CampaignsWithoutTextKeyRow
+	for rows.Next() {
+		var i CampaignsWithoutTextKeyRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Text,
+			&i.ListID,
+			&i.AgainOf,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -332,8 +422,8 @@ func (q *Queries) FirstUntidy(ctx context.Context) (FirstUntidyRow, error) {
 const insertCampaign = `-- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
   recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of,
-  send_again)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23)
+  send_again, text_key)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 returning id
 `
 
@@ -361,6 +451,7 @@ type InsertCampaignParams struct {
 	TestOf      int64
 	AgainOf     int64
 	SendAgain   bool
+	TextKey     int64
 }
 
 func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) (int64, error) {
@@ -388,6 +479,7 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 		arg.TestOf,
 		arg.AgainOf,
 		arg.SendAgain,
+		arg.TextKey,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -445,6 +537,44 @@ update campaign set name_key = $2 where id = $1
 func (q *Queries) PutNameKey(ctx context.Context, iD int64, nameKey string) error {
 	_, err := q.db.ExecContext(ctx, putNameKey, iD, nameKey)
 	return err
+}
+
+const putTextKey = `-- name: PutTextKey :exec
+update campaign set text_key = $2 where id = $1
+`
+
+func (q *Queries) PutTextKey(ctx context.Context, iD int64, textKey int64) error {
+	_, err := q.db.ExecContext(ctx, putTextKey, iD, textKey)
+	return err
+}
+
+const replanDraft = `-- name: ReplanDraft :execrows
+update campaign set parts = $3, calls_text = $4, calls_pairs = $5, changed_at = $6, version = version + 1
+where id = $1 and version = $2 and state = 'draft'
+`
+
+type ReplanDraftParams struct {
+	ID         int64
+	Version    int64
+	Parts      int64
+	CallsText  int64
+	CallsPairs int64
+	ChangedAt  int64
+}
+
+func (q *Queries) ReplanDraft(ctx context.Context, arg ReplanDraftParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, replanDraft,
+		arg.ID,
+		arg.Version,
+		arg.Parts,
+		arg.CallsText,
+		arg.CallsPairs,
+		arg.ChangedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const resetFlyingCanaries = `-- name: ResetFlyingCanaries :exec
@@ -505,91 +635,6 @@ func (q *Queries) RunningCampaigns(ctx context.Context, accountID int64) ([]Runn
 	return items, nil
 }
 
-const sameCampaign = `-- name: SameCampaign :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, a.test from campaign c join account a on a.id = c.account_id
-where c.account_id = $1 and c.fingerprint = $2 and c.id <> $3 and c.started_at > $4
-order by c.started_at desc limit 1
-`
-
-type SameCampaignParams struct {
-	AccountID   int64
-	Fingerprint string
-	ID          int64
-	StartedAt   int64
-}
-
-type SameCampaignRow struct {
-	Campaign Campaign
-	Test     bool
-}
-
-func (q *Queries) SameCampaign(ctx context.Context, arg SameCampaignParams) (SameCampaignRow, error) {
-	row := q.db.QueryRowContext(ctx, sameCampaign,
-		arg.AccountID,
-		arg.Fingerprint,
-		arg.ID,
-		arg.StartedAt,
-	)
-	var i SameCampaignRow
-	err := row.Scan(
-		&i.Campaign.ID,
-		&i.Campaign.AccountID,
-		&i.Campaign.Token,
-		&i.Campaign.Name,
-		&i.Campaign.SenderID,
-		&i.Campaign.Text,
-		&i.Campaign.Unicode,
-		&i.Campaign.Flash,
-		&i.Campaign.GroupID,
-		&i.Campaign.GroupName,
-		&i.Campaign.State,
-		&i.Campaign.Pause,
-		&i.Campaign.PauseCode,
-		&i.Campaign.Canary,
-		&i.Campaign.Version,
-		&i.Campaign.Recipients,
-		&i.Campaign.Parts,
-		&i.Campaign.Fingerprint,
-		&i.Campaign.WindowFrom,
-		&i.Campaign.CreatedBy,
-		&i.Campaign.CreatedName,
-		&i.Campaign.StartedBy,
-		&i.Campaign.StartedName,
-		&i.Campaign.CreatedAt,
-		&i.Campaign.StartedAt,
-		&i.Campaign.FinishedAt,
-		&i.Campaign.ChangedAt,
-		&i.Campaign.SendAt,
-		&i.Campaign.SendZone,
-		&i.Campaign.SendOffset,
-		&i.Campaign.SendAgain,
-		&i.Campaign.ListID,
-		&i.Campaign.CallsText,
-		&i.Campaign.CallsPairs,
-		&i.Campaign.Urgent,
-		&i.Campaign.HandOver,
-		&i.Campaign.Untidy,
-		&i.Campaign.TestOf,
-		&i.Campaign.AgainOf,
-		&i.Campaign.RemovedAt,
-		&i.Campaign.AskedBy,
-		&i.Campaign.AskedName,
-		&i.Campaign.AskedAt,
-		&i.Campaign.ApprovedBy,
-		&i.Campaign.ApprovedName,
-		&i.Campaign.ApprovedAt,
-		&i.Campaign.Returned,
-		&i.Campaign.ReturnedBy,
-		&i.Campaign.ReturnedName,
-		&i.Campaign.ReturnedAt,
-		&i.Campaign.NameKey,
-		&i.Campaign.IncludeSent,
-		&i.Campaign.CancelledBy,
-		&i.Test,
-	)
-	return i, err
-}
-
 const setCampaignCounts = `-- name: SetCampaignCounts :exec
 update campaign set recipients = recipients + $2, parts = parts + $3 where id = $1
 `
@@ -615,6 +660,65 @@ update campaign set untidy = $2 where id = $1
 func (q *Queries) SetUntidy(ctx context.Context, iD int64, untidy bool) error {
 	_, err := q.db.ExecContext(ctx, setUntidy, iD, untidy)
 	return err
+}
+
+const similarCampaigns = `-- name: SimilarCampaigns :many
+select id, text_key, recipients, started_at, group_id, name, started_name, state from campaign
+where account_id = $1 and text_key = $2 and started_at > $3 and started_at > 0 and test_of = 0
+`
+
+type SimilarCampaignsRow struct {
+	ID          int64
+	TextKey     int64
+	Recipients  int64
+	StartedAt   int64
+	GroupID     string
+	Name        string
+	StartedName string
+	State       string
+}
+
+func (q *Queries) SimilarCampaigns(ctx context.Context, accountID int64, textKey int64, startedAt int64) ([]SimilarCampaignsRow, error) {
+	rows, err := q.db.QueryContext(ctx, similarCampaigns, accountID, textKey, startedAt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SimilarCampaignsRow
+	for rows.Next() {
+		var i SimilarCampaignsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TextKey,
+			&i.Recipients,
+			&i.StartedAt,
+			&i.GroupID,
+			&i.Name,
+			&i.StartedName,
+			&i.State,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const textKeyOf = `-- name: TextKeyOf :one
+select text_key from campaign where id = $1
+`
+
+func (q *Queries) TextKeyOf(ctx context.Context, id int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, textKeyOf, id)
+	var text_key int64
+	err := row.Scan(&text_key)
+	return text_key, err
 }
 
 const updateCampaign = `-- name: UpdateCampaign :execrows

@@ -26,12 +26,12 @@ select l.* from list l where l.changed_at < $1 and (l.state <> 'made' or not exi
 select * from list where changed_at > $1 and state = 'checked' order by changed_at;
 
 -- name: UpdateList :execrows
-update list set state = $3, problem = $4, header_key = $5, reading = $6, choices = $7, tally = $8, checksum = $9, again = $10, done = $11, total = $12,
+update list set state = $3, problem = $4, header_key = $5, reading = $6, choices = $7, tally = $8, checksum = $9, again = $10, done = $11, total = $12, comparing = false,
   changed_at = $13, version = version + 1
 where id = $1 and version = $2;
 
 -- name: ListProgress :execrows
-update list set done = $3, total = $4 where id = $1 and version = $2;
+update list set done = $3, total = $4, comparing = $5 where id = $1 and version = $2;
 
 -- name: ListCampaign :execrows
 update list set campaign_id = $3 where id = $1 and version = $2 and state = 'making';
@@ -66,12 +66,6 @@ delete from message where id in (select m.id from message m where m.campaign_id 
 
 -- name: DeleteHidden :execrows
 delete from campaign where id = $1 and state = 'hidden';
-
--- name: PutSketch :exec
-insert into campaign_sketch (campaign_id, sketch) values ($1, $2) on conflict (campaign_id) do update set sketch = excluded.sketch;
-
--- name: DeleteSketch :exec
-delete from campaign_sketch where campaign_id = $1;
 
 -- name: ListCorrections :many
 select * from list_correction where list_id = $1 order by row_no, col;

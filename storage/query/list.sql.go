@@ -39,7 +39,7 @@ func (q *Queries) AbandonedCampaigns(ctx context.Context, changedAt int64) ([]in
 }
 
 const busyLists = `-- name: BusyLists :many
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where state in ('checking', 'making') order by id
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose, comparing from list where state in ('checking', 'making') order by id
 `
 
 func (q *Queries) BusyLists(ctx context.Context) ([]List, error) {
@@ -76,6 +76,7 @@ func (q *Queries) BusyLists(ctx context.Context) ([]List, error) {
 			&i.CreatedAt,
 			&i.ChangedAt,
 			&i.Purpose,
+			&i.Comparing,
 		); err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func (q *Queries) BusyLists(ctx context.Context) ([]List, error) {
 }
 
 const checkedLists = `-- name: CheckedLists :many
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where changed_at > $1 and state = 'checked' order by changed_at
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose, comparing from list where changed_at > $1 and state = 'checked' order by changed_at
 `
 
 func (q *Queries) CheckedLists(ctx context.Context, changedAt int64) ([]List, error) {
@@ -128,6 +129,7 @@ func (q *Queries) CheckedLists(ctx context.Context, changedAt int64) ([]List, er
 			&i.CreatedAt,
 			&i.ChangedAt,
 			&i.Purpose,
+			&i.Comparing,
 		); err != nil {
 			return nil, err
 		}
@@ -182,15 +184,6 @@ func (q *Queries) DeleteList(ctx context.Context, iD int64, version int64) (int6
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const deleteSketch = `-- name: DeleteSketch :exec
-delete from campaign_sketch where campaign_id = $1
-`
-
-func (q *Queries) DeleteSketch(ctx context.Context, campaignID int64) error {
-	_, err := q.db.ExecContext(ctx, deleteSketch, campaignID)
-	return err
 }
 
 const deleteSomeMessages = `-- name: DeleteSomeMessages :execrows
@@ -268,7 +261,7 @@ func (q *Queries) InsertList(ctx context.Context, arg InsertListParams) (int64, 
 }
 
 const listByID = `-- name: ListByID :one
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where id = $1
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose, comparing from list where id = $1
 `
 
 func (q *Queries) ListByID(ctx context.Context, id int64) (List, error) {
@@ -299,12 +292,13 @@ func (q *Queries) ListByID(ctx context.Context, id int64) (List, error) {
 		&i.CreatedAt,
 		&i.ChangedAt,
 		&i.Purpose,
+		&i.Comparing,
 	)
 	return i, err
 }
 
 const listByToken = `-- name: ListByToken :one
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where token = $1
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose, comparing from list where token = $1
 `
 
 func (q *Queries) ListByToken(ctx context.Context, token string) (List, error) {
@@ -335,12 +329,13 @@ func (q *Queries) ListByToken(ctx context.Context, token string) (List, error) {
 		&i.CreatedAt,
 		&i.ChangedAt,
 		&i.Purpose,
+		&i.Comparing,
 	)
 	return i, err
 }
 
 const listByUID = `-- name: ListByUID :one
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where uid = $1
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose, comparing from list where uid = $1
 `
 
 func (q *Queries) ListByUID(ctx context.Context, uid string) (List, error) {
@@ -371,6 +366,7 @@ func (q *Queries) ListByUID(ctx context.Context, uid string) (List, error) {
 		&i.CreatedAt,
 		&i.ChangedAt,
 		&i.Purpose,
+		&i.Comparing,
 	)
 	return i, err
 }
@@ -459,14 +455,15 @@ func (q *Queries) ListMapping(ctx context.Context, accountID int64, headerKey st
 }
 
 const listProgress = `-- name: ListProgress :execrows
-update list set done = $3, total = $4 where id = $1 and version = $2
+update list set done = $3, total = $4, comparing = $5 where id = $1 and version = $2
 `
 
 type ListProgressParams struct {
-	ID      int64
-	Version int64
-	Done    int64
-	Total   int64
+	ID        int64
+	Version   int64
+	Done      int64
+	Total     int64
+	Comparing bool
 }
 
 func (q *Queries) ListProgress(ctx context.Context, arg ListProgressParams) (int64, error) {
@@ -475,6 +472,7 @@ func (q *Queries) ListProgress(ctx context.Context, arg ListProgressParams) (int
 		arg.Version,
 		arg.Done,
 		arg.Total,
+		arg.Comparing,
 	)
 	if err != nil {
 		return 0, err
@@ -483,7 +481,7 @@ func (q *Queries) ListProgress(ctx context.Context, arg ListProgressParams) (int
 }
 
 const oldLists = `-- name: OldLists :many
-select l.id, l.uid, l.token, l.account_id, l.state, l.problem, l.version, l.file_name, l.size, l.hash, l.header_key, l.reading, l.choices, l.tally, l.checksum, l.again, l.done, l.total, l.campaign_id, l.created_by, l.created_name, l.created_at, l.changed_at, l.purpose from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.changed_at limit 100
+select l.id, l.uid, l.token, l.account_id, l.state, l.problem, l.version, l.file_name, l.size, l.hash, l.header_key, l.reading, l.choices, l.tally, l.checksum, l.again, l.done, l.total, l.campaign_id, l.created_by, l.created_name, l.created_at, l.changed_at, l.purpose, l.comparing from list l where l.changed_at < $1 and (l.state <> 'made' or not exists (select 1 from campaign c where c.id = l.campaign_id)) order by l.changed_at limit 100
 `
 
 func (q *Queries) OldLists(ctx context.Context, changedAt int64) ([]List, error) {
@@ -520,6 +518,7 @@ func (q *Queries) OldLists(ctx context.Context, changedAt int64) ([]List, error)
 			&i.CreatedAt,
 			&i.ChangedAt,
 			&i.Purpose,
+			&i.Comparing,
 		); err != nil {
 			return nil, err
 		}
@@ -587,17 +586,8 @@ func (q *Queries) PutListMapping(ctx context.Context, arg PutListMappingParams) 
 	return err
 }
 
-const putSketch = `-- name: PutSketch :exec
-insert into campaign_sketch (campaign_id, sketch) values ($1, $2) on conflict (campaign_id) do update set sketch = excluded.sketch
-`
-
-func (q *Queries) PutSketch(ctx context.Context, campaignID int64, sketch []byte) error {
-	_, err := q.db.ExecContext(ctx, putSketch, campaignID, sketch)
-	return err
-}
-
 const recentLists = `-- name: RecentLists :many
-select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose from list where account_id = $1 and created_by = $2 order by id desc limit $3
+select id, uid, token, account_id, state, problem, version, file_name, size, hash, header_key, reading, choices, tally, checksum, again, done, total, campaign_id, created_by, created_name, created_at, changed_at, purpose, comparing from list where account_id = $1 and created_by = $2 order by id desc limit $3
 `
 
 func (q *Queries) RecentLists(ctx context.Context, accountID int64, createdBy int64, limit int32) ([]List, error) {
@@ -634,6 +624,7 @@ func (q *Queries) RecentLists(ctx context.Context, accountID int64, createdBy in
 			&i.CreatedAt,
 			&i.ChangedAt,
 			&i.Purpose,
+			&i.Comparing,
 		); err != nil {
 			return nil, err
 		}
@@ -682,7 +673,7 @@ func (q *Queries) ShowCampaign(ctx context.Context, arg ShowCampaignParams) (int
 }
 
 const updateList = `-- name: UpdateList :execrows
-update list set state = $3, problem = $4, header_key = $5, reading = $6, choices = $7, tally = $8, checksum = $9, again = $10, done = $11, total = $12,
+update list set state = $3, problem = $4, header_key = $5, reading = $6, choices = $7, tally = $8, checksum = $9, again = $10, done = $11, total = $12, comparing = false,
   changed_at = $13, version = version + 1
 where id = $1 and version = $2
 `

@@ -282,6 +282,7 @@ type Campaign struct {
 	NameKey      string
 	IncludeSent  bool
 	CancelledBy  int64
+	TextKey      int64
 }
 
 type CampaignCut struct {
@@ -295,11 +296,6 @@ type CampaignCut struct {
 type CampaignGram struct {
 	Gram       string
 	CampaignID int64
-}
-
-type CampaignSketch struct {
-	CampaignID int64
-	Sketch     []byte
 }
 
 type CampaignTally struct {
@@ -524,6 +520,7 @@ type List struct {
 	CreatedAt   int64
 	ChangedAt   int64
 	Purpose     string
+	Comparing   bool
 }
 
 type ListCorrection struct {

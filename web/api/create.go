@@ -526,7 +526,7 @@ func (s *API) decide(ctx context.Context, p apiCaller, c createRequest, l sms.Li
 	if n := l.Tally.Kinds[sms.RowRepeat]; n > 0 && c.order.Duplicates == "refuse" {
 		return s.badRows(ctx, l, n, sms.RowRepeat)
 	}
-	_, err := s.lists.MakeCampaign(ctx, p.user, l.UID, l.Version, lists.MakeOrder{LeaveOut: true, Again: true})
+	_, err := s.lists.MakeCampaign(ctx, p.user, l.UID, l.Version, lists.MakeOrder{LeaveOut: true})
 	return err
 }
 

@@ -95,12 +95,7 @@ func (s *confirms) showApproval(w http.ResponseWriter, r *http.Request, v *page.
 	if p.Plan, err = s.plan(r.Context(), c, a, later); err != nil {
 		return err
 	}
-	switch same, err := s.desk.SameCampaign(r.Context(), c); {
-	case err == nil:
-		p.Same = &same
-	case !errors.Is(err, sms.ErrNotFound):
-		return err
-	}
+	p.Already.Error, p.Already.Action = bad["again"], ""
 	f := page.About(v.Frame(p.Title(), "campaigns"), v, a)
 	f.Crumbs, f.Error = campaignCrumbs(c), len(bad) > 0
 	return s.Render(w, r, page.Status(r, bad), views.ApprovalShow(f, p))

@@ -36,19 +36,20 @@ type confirmQuestions interface {
 
 // confirmOrders are what people do on these pages.
 type confirmOrders interface {
+	AlreadySent(ctx context.Context, c sms.Campaign) (*sms.AlreadySent, error)
 	ApproveCampaign(ctx context.Context, by sms.User, id int64, o desk.ApproveOrder) (sms.Campaign, error)
 	Approvers(ctx context.Context, by sms.User, c sms.Campaign) ([]sms.User, error)
 	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
 	CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 	HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	IncludeSent(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	LeaveOutOfDraft(ctx context.Context, by sms.User, id, version int64, leaveOut bool) (sms.Campaign, error)
 	Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing, error)
 	RenameCampaign(ctx context.Context, by sms.User, id int64, name string) (sms.Campaign, error)
 	RepeatWarning(ctx context.Context, c sms.Campaign) (string, error)
 	RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule,
 		o desk.StartOrder) (sms.Campaign, error)
 	ReturnCampaign(ctx context.Context, by sms.User, id, version int64, reason string) (sms.Campaign, error)
-	SameCampaign(ctx context.Context, c sms.Campaign) (sms.Campaign, error)
 	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	SendTest(ctx context.Context, by sms.User, campaign int64, o desk.TestOrder) (sms.Campaign, error)
 	StartCampaign(ctx context.Context, by sms.User, id int64, o desk.StartOrder) (sms.Campaign, error)
@@ -88,8 +89,8 @@ func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign,
 	ctx, f := r.Context(), r.PostForm
 	p := views.ConfirmPage{Formatter: s.Formatter(v, a), Campaign: c, Account: a,
 		Mine:     c.CreatedBy == v.User.ID && a.ID == v.Account.ID,
-		Repeated: int(min(page.Number(r.URL.Query().Get("repeated")), 1_000_000)), Again: f.Get("again") != "" || c.SendAgain,
-		Typed: page.FirstLetters(f.Get("typed"), 40), Name: c.Name,
+		Repeated: int(min(page.Number(r.URL.Query().Get("repeated")), 1_000_000)),
+		Typed:    page.FirstLetters(f.Get("typed"), 40), Name: c.Name,
 		MaySetPrice: v.User.Role.AtLeast(sms.Administrator)}
 	var err error
 	if p.Out, err = s.desk.Outgoing(ctx, c); err != nil {
@@ -104,6 +105,9 @@ func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign,
 		return p, err
 	}
 	if p.List, err = s.listBehind(ctx, c); err != nil {
+		return p, err
+	}
+	if p.Already, err = s.already(r, p); err != nil {
 		return p, err
 	}
 	text := c.Text
@@ -165,12 +169,7 @@ func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *page.V
 	if p.Preview, err = s.preview(r, v, c, a, bad); err != nil {
 		return err
 	}
-	switch same, err := s.desk.SameCampaign(r.Context(), c); {
-	case err == nil:
-		p.Same = &same
-	case !errors.Is(err, sms.ErrNotFound):
-		return err
-	}
+	p.Already.Error = bad["again"]
 	p.Errors, p.Later.Errors = bad, bad
 	if bad["name"] != "" {
 		p.Name = r.PostForm.Get("name")

@@ -33,7 +33,7 @@ func (s *uploads) ListCheck(w http.ResponseWriter, r *http.Request, v *page.Visi
 func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.Visit, l sms.List, a sms.Account,
 	status int, bad sms.Invalid) error {
 	path := views.ListPath(l.UID, "/check")
-	p := views.ListCheckPage{Formatter: s.Formatter(v, a), List: l, Errors: bad, Again: r.PostForm.Get("again") != ""}
+	p := views.ListCheckPage{Formatter: s.Formatter(v, a), List: l, Errors: bad}
 	p.Live = views.Refresh{ID: "list-live", URL: path}
 	if busy(l) {
 		f := page.About(v.LiveFrame(p.Title(), listNav(l), feed.List(l.UID)), v, a)
@@ -141,7 +141,7 @@ func (s *uploads) ListMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 		return err
 	}
 	f := r.PostForm
-	order := lists.MakeOrder{LeaveOut: f.Get("leave_out") != "", Again: f.Get("again") != ""}
+	order := lists.MakeOrder{LeaveOut: f.Get("leave_out") != ""}
 	after, err := s.lists.MakeCampaign(r.Context(), v.User, l.UID, page.Number(f.Get("version")), order)
 	var bad sms.Invalid
 	switch {

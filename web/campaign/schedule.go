@@ -84,11 +84,10 @@ func (s *confirms) showSchedule(w http.ResponseWriter, r *http.Request, v *page.
 		if p.Repeat, err = s.repeat(r, p.Campaign); err != nil {
 			return err
 		}
-		switch same, err := s.desk.SameCampaign(r.Context(), p.Campaign); {
-		case err == nil:
-			p.Same = &same
-		case !errors.Is(err, sms.ErrNotFound):
-			return err
+		if !p.Campaign.SendAgain {
+			if p.Already, err = s.desk.AlreadySent(r.Context(), p.Campaign); err != nil {
+				return err
+			}
 		}
 	}
 	f := page.About(v.Frame(p.Title(), "campaigns"), v, a)

@@ -33,6 +33,7 @@ type uploads struct {
 // uploadQuestions are what uploads ask of the storage.
 type uploadQuestions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	List(ctx context.Context, uid string) (sms.List, error)
 	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
 	Lists(ctx context.Context, account, user int64, limit int) ([]sms.List, error)
@@ -42,11 +43,14 @@ type uploadQuestions interface {
 type uploadOrders interface {
 	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
 	DropList(ctx context.Context, by sms.User, uid string) error
+	LeaveOutAlready(ctx context.Context, by sms.User, uid string, version int64,
+		leaveOut, again bool) (sms.List, error)
 	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, lists.Profile, error)
 	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
 	PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
 		row int) (text string, missing []string, err error)
 	ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error)
+	Remake(ctx context.Context, by sms.User, uid string, c sms.Campaign, leaveOut bool) (sms.List, error)
 	RejectedRows(ctx context.Context, by sms.User, uid string) (lists.Rejected, error)
 	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
 }

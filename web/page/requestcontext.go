@@ -328,6 +328,9 @@ var done = map[string]string{
 	"menudeleted":     "Menu deleted.",
 	"gapclosed":       "Noted. No one will be warned about this older copy again.",
 	"forgotten":       "Forgotten. These recipients may be sent the same text again.",
+	"alreadyall":      "Noted. The campaign will go to all recipients.",
+	"alreadyback":     "They are recipients again.",
+	"alreadyout":      "Noted. Those who got nearly this text are left out.",
 	"includesent":     "Noted. The campaign will go to them too.",
 }
 
