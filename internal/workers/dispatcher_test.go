@@ -2,6 +2,7 @@ package workers_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"strings"
@@ -110,6 +111,14 @@ func TestAPausedAccountGoesOnAfterItsSettingsAreCured(t *testing.T) {
 		a, err := r.DB.Account(r.Ctx, r.Account.ID)
 		return err == nil && a.Pause != ""
 	})
+	// A price and sending hours cure nothing at the provider.
+	_, err := r.Desk.SaveSending(r.Ctx, r.By, r.Account.ID, func(s *desk.Sending) { s.Abroad = true })
+	if err = errors.Join(err, r.Desk.SavePrice(r.Ctx, r.By, r.Account.ID, 405, "₦")); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := r.DB.Account(r.Ctx, r.Account.ID); err != nil || a.Pause == "" {
+		t.Errorf("other settings ended the pause: %v", err)
+	}
 	if err := r.Sandbox.SetFaults(sandbox.Faults{}); err != nil {
 		t.Fatal(err)
 	}
