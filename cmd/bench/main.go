@@ -37,6 +37,7 @@ func benches() []bench {
 		{"ussd", "USSD callers while a list is imported, and 100,000 of them at once", benchUSSD},
 		{"pages", "pages over a million and ten million messages", benchPages},
 		{"contacts", "pages and filters over a million contacts", benchContacts},
+		{"radar", "who of a million rows got nearly the text of ten million messages", benchRadar},
 		{"export", "a million rows downloaded", benchExport},
 		{"reports", "delivery reports taken and applied", benchReports},
 		{"reports-import", "delivery reports taken while a list is imported", benchReportsImporting},

@@ -96,6 +96,7 @@ type Questions interface {
 
 // Orders are what programs do.
 type Orders interface {
+	AlreadySent(ctx context.Context, c sms.Campaign) (*sms.AlreadySent, error)
 	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
 	CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 	ContinueCampaign(ctx context.Context, by sms.User, id int64, o desk.ContinueOrder) (sms.Campaign, error)

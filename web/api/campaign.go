@@ -70,15 +70,17 @@ type Campaign struct {
 	Parts      int64    `json:"parts"`
 	Counts     Counts   `json:"counts"`
 	Delivery   Delivery `json:"delivery"`
-	Plan       Plan     `json:"plan"`
-	CreatedAt  *string  `json:"createdAt"`
-	CreatedBy  string   `json:"createdBy"`
-	ScheduleAt *string  `json:"scheduleAt"`
-	StartedAt  *string  `json:"startedAt"`
-	StartedBy  string   `json:"startedBy"`
-	FinishedAt *string  `json:"finishedAt"`
-	ApprovedAt *string  `json:"approvedAt"`
-	ApprovedBy string   `json:"approvedBy"` // the second person, "" where none was asked
+	// AlreadySent is told of one campaign, not in a list of them.
+	AlreadySent *AlreadySent `json:"alreadySent,omitempty"`
+	Plan        Plan         `json:"plan"`
+	CreatedAt   *string      `json:"createdAt"`
+	CreatedBy   string       `json:"createdBy"`
+	ScheduleAt  *string      `json:"scheduleAt"`
+	StartedAt   *string      `json:"startedAt"`
+	StartedBy   string       `json:"startedBy"`
+	FinishedAt  *string      `json:"finishedAt"`
+	ApprovedAt  *string      `json:"approvedAt"`
+	ApprovedBy  string       `json:"approvedBy"` // the second person, "" where none was asked
 }
 
 type CampaignPage struct {
@@ -142,7 +144,7 @@ func (s *API) PublishImport(w http.ResponseWriter, r *http.Request, _ apiCaller)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, campaignForm(c, a))
+	return s.write(w, r, http.StatusOK, c, a)
 }
 
 // ListCampaigns lists campaigns from the newest on.
@@ -182,6 +184,15 @@ func (s *API) ListCampaigns(w http.ResponseWriter, r *http.Request, _ apiCaller)
 	return writeJSON(w, http.StatusOK, answer)
 }
 
+// write answers with one campaign.
+func (s *API) write(w http.ResponseWriter, r *http.Request, status int, c sms.CampaignCount, a sms.Account) error {
+	form, err := s.one(r.Context(), c, a)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, status, form)
+}
+
 // programOrder gives an order about the campaign of an address and answers with
 // the campaign as it is then.
 func (s *API) programOrder(w http.ResponseWriter, r *http.Request,
@@ -200,7 +211,7 @@ func (s *API) programOrder(w http.ResponseWriter, r *http.Request,
 	if c, a, err = s.countCampaign(r.Context(), c.Campaign.ID); err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, campaignForm(c, a))
+	return s.write(w, r, http.StatusOK, c, a)
 }
 
 // stateProblem says that a campaign's state does not allow an order.
@@ -227,6 +238,10 @@ func (s *API) Send(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 			return wrongField(http.StatusUnprocessableEntity, "scheduleWithProvider",
 				"The campaign has no time. Create it with scheduleAt")
 		}
+		if said.IfAlreadySent != "" && said.IfAlreadySent != alreadySend && said.IfAlreadySent != alreadyRefuse {
+			return wrongField(http.StatusUnprocessableEntity, "ifAlreadySent",
+				"Must be send or refuse. Recipients are left out when the campaign is created")
+		}
 		_, err := s.startFor(ctx, p, c, a, said)
 		return err
 	})
@@ -234,8 +249,9 @@ func (s *API) Send(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 
 // sendOrder is what the body of an order to send may say.
 type sendOrder struct {
-	MayRepeat    bool `json:"mayRepeat"`
-	WithProvider bool `json:"scheduleWithProvider"`
+	MayRepeat     bool   `json:"mayRepeat"`
+	WithProvider  bool   `json:"scheduleWithProvider"`
+	IfAlreadySent string `json:"ifAlreadySent"`
 }
 
 // keyedOrder is programOrder for what sends: it reads the body, in which nothing
@@ -290,6 +306,9 @@ func (s *API) startFor(ctx context.Context, p apiCaller, c sms.Campaign, a sms.A
 			return c, fmt.Errorf("send campaign %d: %w", c.ID, sms.ErrConflict)
 		}
 		return c, nil
+	}
+	if err := s.mayRefuse(ctx, c, said.IfAlreadySent); err != nil {
+		return c, err
 	}
 	o := desk.StartOrder{Version: c.Version, Again: true, FromToken: true, MayRepeat: said.MayRepeat, Token: p.token.ID}
 	needed, err := s.desk.NeedsApproval(ctx, c)
@@ -358,7 +377,7 @@ func (s *API) Test(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 		return err
 	}
 	w.Header().Set("Location", Path+"/campaigns/"+strconv.FormatInt(made, 10))
-	return writeJSON(w, http.StatusCreated, campaignForm(test, a))
+	return s.write(w, r, http.StatusCreated, test, a)
 }
 
 // Stop keeps back what has not left.

@@ -86,7 +86,10 @@ func (s *API) Create(w http.ResponseWriter, r *http.Request, p apiCaller) error 
 	if err != nil {
 		return err
 	}
-	answer := createdCampaign{Campaign: campaignForm(c, a)}
+	var answer createdCampaign
+	if answer.Campaign, err = s.one(ctx, c, a); err != nil {
+		return err
+	}
 	if answer.LeftOut, err = s.leftOut(ctx, c.Campaign.ListID); err != nil {
 		return err
 	}
@@ -112,6 +115,7 @@ type leftOut struct {
 	Blocked    int64 `json:"blocked"`
 	Limit      int64 `json:"limit"` // the recipient got as many messages as the account allows
 	Bad        int64 `json:"bad"`
+	Already    int64 `json:"alreadySent"` // they got nearly the same text lately
 }
 
 func (s *API) leftOut(ctx context.Context, list int64) (*leftOut, error) {
@@ -120,7 +124,8 @@ func (s *API) leftOut(ctx context.Context, list int64) (*leftOut, error) {
 		return nil, nil
 	}
 	k := l.Tally.Kinds
-	out := leftOut{Duplicates: k[sms.RowRepeat], Blocked: k[sms.RowBlocked], Limit: k[sms.RowOften], Bad: l.Tally.Bad()}
+	out := leftOut{Duplicates: k[sms.RowRepeat], Blocked: k[sms.RowBlocked], Limit: k[sms.RowOften], Bad: l.Tally.Bad(),
+		Already: k[sms.RowAlready]}
 	if err != nil || out == (leftOut{}) {
 		return nil, err
 	}
@@ -470,7 +475,7 @@ func (s *API) check(ctx context.Context, p apiCaller, a sms.Account, c createReq
 func (s *API) listOrder(ctx context.Context, p apiCaller, a sms.Account, c createRequest, l sms.List,
 	text string) (sms.ListOrder, error) {
 	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1,
-		Message: -1, Flash: c.order.Flash, Fields: map[string]int{}}
+		Message: -1, Flash: c.order.Flash, Fields: map[string]int{}, OnlyNew: c.order.IfAlreadySent == alreadyLeaveOut}
 	if c.rows != nil {
 		c.rows.columns(&o)
 		if o.Name == "" {
@@ -526,6 +531,9 @@ func (s *API) decide(ctx context.Context, p apiCaller, c createRequest, l sms.Li
 	if n := l.Tally.Kinds[sms.RowRepeat]; n > 0 && c.order.Duplicates == "refuse" {
 		return s.badRows(ctx, l, n, sms.RowRepeat)
 	}
+	if c.order.IfAlreadySent == alreadyRefuse && l.Tally.Already.Asks() {
+		return alreadyProblem(l.Tally.Already)
+	}
 	_, err := s.lists.MakeCampaign(ctx, p.user, l.UID, l.Version, lists.MakeOrder{LeaveOut: true})
 	return err
 }
@@ -564,7 +572,8 @@ func (s *API) startMade(ctx context.Context, p apiCaller, a sms.Account, o campa
 		}
 	}
 	if o.Send {
-		_, err = s.startFor(ctx, p, c, a, sendOrder{MayRepeat: o.MayRepeat, WithProvider: o.WithProvider})
+		_, err = s.startFor(ctx, p, c, a, sendOrder{MayRepeat: o.MayRepeat, WithProvider: o.WithProvider,
+			IfAlreadySent: o.IfAlreadySent})
 	}
 	return err
 }

@@ -42,6 +42,9 @@ type campaignOrder struct {
 	// Duplicates is what to do with rows that say the same to the same number:
 	// "" or leaveOut, or refuse.
 	Duplicates string `json:",omitempty"`
+	// IfAlreadySent is what to do about recipients who got nearly the same text
+	// lately: "" or send, leaveOut, or refuse.
+	IfAlreadySent string `json:",omitempty"`
 	// MayRepeat changes nothing of what is made: the same request with it is the same.
 	MayRepeat bool `json:"-"`
 }
@@ -50,7 +53,8 @@ type campaignOrder struct {
 // says nothing to us: such are refused, because what they ask for is not done.
 func (o *campaignOrder) set(name string, text func(*string) error, yes func(*bool) error) (known bool, err error) {
 	texts := map[string]*string{"account": &o.Account, "senderId": &o.SenderID, "name": &o.Name, "text": &o.Text,
-		"template": &o.Template, "phoneColumn": &o.PhoneColumn, "group": &o.Group, "duplicates": &o.Duplicates}
+		"template": &o.Template, "phoneColumn": &o.PhoneColumn, "group": &o.Group, "duplicates": &o.Duplicates,
+		"ifAlreadySent": &o.IfAlreadySent}
 	switch name {
 	case "skipBad":
 		return true, yes(&o.SkipBad)
@@ -90,6 +94,15 @@ func (o *campaignOrder) check() error {
 	}
 	if o.Duplicates != "" && o.Duplicates != "leaveOut" && o.Duplicates != "refuse" {
 		bad["duplicates"] = "Must be leaveOut or refuse"
+	}
+	switch o.IfAlreadySent {
+	case "", alreadySend, alreadyRefuse:
+	case alreadyLeaveOut:
+		if o.Group != "" {
+			bad["ifAlreadySent"] = "Must be send or refuse for a group, whose numbers are not known"
+		}
+	default:
+		bad["ifAlreadySent"] = "Must be send, leaveOut or refuse"
 	}
 	if o.WithProvider && (o.ScheduleAt == 0 || !o.Send) {
 		bad["scheduleWithProvider"] = "Needs scheduleAt and send"

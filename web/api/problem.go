@@ -28,6 +28,8 @@ type Problem struct {
 	// BadRows counts the rows that cannot be sent; Rows lists the first of them.
 	BadRows int64      `json:"badRows,omitempty"`
 	Rows    []rowError `json:"rows,omitempty"`
+	// AlreadySent counts the recipients for whom nothing was sent.
+	AlreadySent *AlreadySent `json:"alreadySent,omitempty"`
 
 	retryAfter int // seconds, 0: none
 }
@@ -54,6 +56,7 @@ const (
 	problemFields  = "urn:smsdesk:problem:fields"
 	ProblemKey     = "urn:smsdesk:problem:idempotency-key"
 	ProblemState   = "urn:smsdesk:problem:state"
+	ProblemAlready = "urn:smsdesk:problem:already-sent"
 	ProblemRepeat  = "urn:smsdesk:problem:may-repeat"
 )
 
