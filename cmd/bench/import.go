@@ -21,6 +21,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/gateway"
 	"smsdesk/internal/health"
 	"smsdesk/internal/lists"
 	"smsdesk/internal/sms"
@@ -49,7 +50,7 @@ func benchImport(ctx context.Context, e env) ([]line, error) {
 		return nil, err
 	}
 	defer func() { _ = os.Remove(path) }()
-	ours, err := newChecking(ctx, e, path)
+	ours, err := newChecking(ctx, e, "import", path)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +92,8 @@ type checking struct {
 	list  sms.List
 }
 
-func newChecking(ctx context.Context, e env, path string) (*checking, error) {
-	db, err := storage.Open(ctx, storage.Config{Data: e.path("import")})
+func newChecking(ctx context.Context, e env, folder, path string) (*checking, error) {
+	db, err := storage.Open(ctx, storage.Config{Data: e.path(folder)})
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +107,13 @@ func newChecking(ctx context.Context, e env, path string) (*checking, error) {
 	return c, err
 }
 
-// offline is a desk's way to the provider where the bench sends nothing.
+// offline is a desk's way to the provider where the bench sends nothing: how
+// large calls may be is known without asking.
 type offline struct{}
 
-func (offline) For(context.Context, sms.Account) (desk.Gateway, error) {
-	return nil, errors.New("the bench sends nothing")
+func (offline) For(_ context.Context, a sms.Account) (desk.Gateway, error) {
+	return gateway.Open(gateway.Config{BaseURL: a.BaseURL, Location: a.Location(), PerMinute: a.PerMinute,
+		Credentials: sms.Credentials{ClientID: "c", APIKey: "k"}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
 }
 
 func (offline) Standing(sms.Account, time.Time) health.ClockStanding {
@@ -156,14 +159,19 @@ func uploadFile(ctx context.Context, d *lists.Lists, by sms.User, account int64,
 		Token: desk.NewToken()}, f)
 }
 
+// order orders the check of the list.
+func (c *checking) order(ctx context.Context) (sms.List, error) {
+	o := c.list.Order
+	o.SenderID = importSender
+	return c.lists.CheckList(ctx, desk.Operator(), c.list.UID, c.list.Version, o)
+}
+
 // check orders the check and waits until every row has its verdict. The
 // campaign that follows is not waited for.
 func (c *checking) check(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	o := c.list.Order
-	o.SenderID = importSender
-	list, err := c.lists.CheckList(ctx, desk.Operator(), c.list.UID, c.list.Version, o)
+	list, err := c.order(ctx)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,7 @@ func benches() []bench {
 		{"csv", "a CSV of a million rows read", benchCSV},
 		{"xlsx", "a workbook of 200,000 rows read", benchXLSX},
 		{"import", "a list of a million rows checked and made into a campaign", benchImport},
+		{"press", "a checked list of a million rows made into a campaign", benchPress},
 		{"ussd", "USSD callers while a list is imported, and 100,000 of them at once", benchUSSD},
 		{"pages", "pages over a million and ten million messages", benchPages},
 		{"contacts", "pages and filters over a million contacts", benchContacts},
