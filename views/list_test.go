@@ -69,9 +69,10 @@ func TestFaultsBesideTheCells(t *testing.T) {
 func TestProgressInWords(t *testing.T) {
 	p := ListCheckPage{List: sms.List{State: sms.ListChecking, Done: 42_000, Total: 100_000}}
 	for want, change := range map[string]func(){
-		"Checked 42,000 of 100,000 rows | Checking the list: 25%":    func() {},
-		"Checked 42,000 rows | Checking the list":                    func() { p.List.Total = 0 },
-		"Prepared 900 of 900 messages | Creating the campaign: 100%": func() { p.List.State, p.List.Done, p.List.Total = sms.ListMaking, 900, 800 },
+		"Checked 42,000 of 100,000 rows | Checking the list: 25%":         func() {},
+		"Checked 42,000 rows | Checking the list":                         func() { p.List.Total = 0 },
+		"Dividing 800 messages into requests | Creating the campaign: 0%": func() { p.List.State, p.List.Done, p.List.Total = sms.ListMaking, 0, 800 },
+		"Prepared 900 of 900 messages | Creating the campaign: 100%":      func() { p.List.State, p.List.Done, p.List.Total = sms.ListMaking, 900, 800 },
 	} {
 		saved := p
 		change()

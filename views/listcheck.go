@@ -202,7 +202,9 @@ func (p ListCheckPage) progress() string {
 	} else if p.List.State == sms.ListMaking && p.people() {
 		verb, what = "Added ", "contacts"
 	} else if p.List.State == sms.ListMaking {
-		verb, what = "Prepared ", "messages"
+		if verb, what = "Prepared ", "messages"; p.List.Done == 0 {
+			return "Dividing " + Plural(int(p.List.Total), "message", "messages") + " into requests"
+		}
 	}
 	if p.List.Total <= 0 {
 		return verb + Number(int(p.List.Done)) + " " + what
