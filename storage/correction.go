@@ -156,8 +156,8 @@ func restage(ctx context.Context, tx *sql.Tx, v sms.RowVerdict, sum *rowSum) err
 	sum.remove(staged(before[0]))
 	is := staged(v.Row)
 	sum.add(is)
-	_, err = tx.ExecContext(ctx, "update row set number = ?, text = ?, verdict = ? where row_no = ?", is.number, is.text,
-		is.verdict, is.row)
+	_, err = tx.ExecContext(ctx, "update row set number = ?, text = ?, verdict = ?, text_hash = ? where row_no = ?",
+		is.number, is.text, is.verdict, textHash(is.text, ""), is.row)
 	for i := 0; i < len(kinds) && err == nil; i++ {
 		_, err = tx.ExecContext(ctx, "delete from note where kind = ? and row_no = ?", i+1, is.row)
 	}

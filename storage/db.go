@@ -66,7 +66,7 @@ type core struct {
 	writeStmts     *stmtCache // of writer
 	seal           sealer
 	steady         func() health.Steady
-	pendingWriters atomic.Int64 // writers that wait for their turn
+	pendingWriters atomic.Int64 // writers that wait for their turn and have no time
 
 	// The journal's side. Licences are committed one by one, so that its lines
 	// have their order.
@@ -251,6 +251,18 @@ func (db *core) update(ctx context.Context, doing string, fn func(*tx) error) er
 	db.pendingWriters.Add(1)
 	raw, err := db.writer.BeginTx(ctx, nil)
 	db.pendingWriters.Add(-1)
+	return db.within(ctx, doing, raw, err, fn)
+}
+
+// updatePatiently is update for what has a moment: it has its turn, but nobody who
+// writes much ends their own for it.
+func (db *core) updatePatiently(ctx context.Context, doing string, fn func(*tx) error) error {
+	raw, err := db.writer.BeginTx(ctx, nil)
+	return db.within(ctx, doing, raw, err, fn)
+}
+
+// within runs fn in a transaction that has begun, or not.
+func (db *core) within(ctx context.Context, doing string, raw *sql.Tx, err error, fn func(*tx) error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, classify(err))
 	}

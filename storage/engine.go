@@ -36,6 +36,11 @@ type engine interface {
 	check(ctx context.Context, db *sql.DB) error
 	// spare gives back the memory of pages that were read.
 	spare(ctx context.Context, db *sql.DB) error
+	// lend lets statements of db read the tables of a staging file as those of the
+	// schema as, until giveBack.
+	lend(ctx context.Context, db *sql.DB, path, as string) (giveBack func() error, err error)
+	// stretch lets transactions of db change many pages at once, until back.
+	stretch(ctx context.Context, db *sql.DB) (back func() error, err error)
 	// placeholders stands for n arguments, each in its place in the statement.
 	placeholders(n int) string
 	// claimLock ends the statement that picks messages for a call, so that no

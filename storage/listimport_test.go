@@ -3,6 +3,9 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -216,8 +219,7 @@ func TestStagedRowsComeBackAsTheyWere(t *testing.T) {
 		return errors.Join(put(rows[:1], nil), put(rows[1:], notes))
 	})
 	f.must(err)
-	want := append([]sms.ListRow(nil), rows...)
-	want[1].Reason, want[3].Reason = "Missing", "Same"
+	want := rows
 	var got []sms.ListRow
 	for r, err := range f.db.StagedRows(f.ctx, "abc", sum) {
 		f.must(err)
@@ -280,4 +282,187 @@ func TestImportTakesTurns(t *testing.T) {
 	if n == 0 || n == len(rows) {
 		t.Fatalf("%d of %d messages were stored in one turn of %s", n, len(rows), time.Since(began))
 	}
+}
+
+// stage writes the staged rows of a list that is being made, of which every
+// seventh is not sent, with a gap now and then.
+func (f *fixture) stage(n int) (l sms.List, rows []sms.ListRow) {
+	f.t.Helper()
+	l = f.newList("staged.csv")
+	f.must(outcome(f.db.UpdateList(f.ctx, l.UID, f.now(), func(now *sms.List) error {
+		now.State = sms.ListMaking
+		return nil
+	})))
+	l, err := f.db.List(f.ctx, l.UID)
+	f.must(err)
+	_, _, err = f.db.KeepUpload(l.UID, strings.NewReader("x"), 10)
+	f.must(err)
+	var notes []sms.RowNote
+	for i := range n {
+		r := sms.ListRow{Row: int64(i + 2 + i/1000*5), Number: 2348030000000 + int64(i), Text: fmt.Sprintf("Hello %d ọ", i),
+			Unicode: i%3 == 0, Parts: 1 + i%4}
+		if i%7 == 3 {
+			r.Kind, r.Number = kinds[i%len(kinds)], int64(i%2)
+			notes = append(notes, sms.RowNote{Row: r.Row, Kind: r.Kind, Text: "Wrong " + string(r.Kind)},
+				sms.RowNote{Row: r.Row, Kind: kinds[(i+1)%len(kinds)], Text: "Another"})
+		}
+		rows = append(rows, r)
+	}
+	f.must(outcome(f.db.WriteStaging(f.ctx, l.UID, func(put func([]sms.ListRow, []sms.RowNote) error) error {
+		return put(rows, notes)
+	})))
+	return l, rows
+}
+
+// press puts the staged rows of a list into a hidden campaign.
+func (f *fixture) press(l sms.List, rows []sms.ListRow, progress func(int64) error) (id int64, err error) {
+	f.t.Helper()
+	c := sms.Campaign{AccountID: f.account.ID, Name: "June", SenderID: "CLINIC", Text: "Hello", ListID: l.ID, CreatedBy: 1}
+	c.ID, err = f.db.StartImport(f.ctx, l, c, f.now())
+	f.must(err)
+	calls := func(yield func(int64, int32) bool) {
+		for _, r := range rows {
+			if r.Kind == "" && !yield(r.Row, int32(r.Row%100)) {
+				return
+			}
+		}
+	}
+	left := func(yield func(sms.ListRow, error) bool) {
+		for _, r := range rows {
+			if r.Reason != "" && !yield(r, nil) {
+				return
+			}
+		}
+	}
+	return c.ID, f.db.PutStaged(f.ctx, l.UID, c, int64(len(rows)), calls, left, f.now(), progress)
+}
+
+// whole fails unless a campaign's messages are the staged rows, each once.
+func (f *fixture) whole(campaign int64, rows []sms.ListRow) {
+	f.t.Helper()
+	list, err := f.db.reader.QueryContext(f.ctx, `select row_no, number, text, text_hash, unicode, parts, call_no, state,
+reason, code, account_id, sent_at from message where campaign_id = $1 order by id`, campaign)
+	i := 0
+	f.must(forEachRow(list, err, func(scan func(...any) error) error {
+		var m sms.Message
+		var hash []byte
+		if err := scan(&m.Row, &m.Number, &m.Text, &hash, &m.Unicode, &m.Parts, &m.Call, &m.State, &m.Reason, &m.Code,
+			&m.AccountID, &m.SentAt); err != nil {
+			return err
+		}
+		r := rows[i]
+		i++
+		want := sms.Message{AccountID: f.account.ID, Row: r.Row, Number: r.MSISDN(), Text: r.Text, Unicode: r.Unicode,
+			Parts: r.Parts, State: sms.Draft, Call: int32(r.Row % 100)}
+		if r.Kind != "" {
+			if r.Reason == "" {
+				r.Reason = "Wrong " + string(r.Kind)
+			}
+			want.State, want.Reason, want.Code, want.Call = sms.Skipped, r.Reason, string(r.Kind), 0
+		}
+		if d := cmp.Diff(want, m); d != "" || string(hash) != string(textHash(r.Text, "")) {
+			return fmt.Errorf("row %d, hash %x (-want +got):\n%s", r.Row, hash, d)
+		}
+		return nil
+	}))
+	if i != len(rows) {
+		f.t.Fatalf("%d of %d rows are messages", i, len(rows))
+	}
+}
+
+// asBefore fails when something of an import is left with the writer.
+func (f *fixture) asBefore(l sms.List) {
+	f.t.Helper()
+	for text, want := range map[string]int64{
+		"select count(*) from pragma_database_list where name not in ('main', 'temp')": 0,
+		"pragma cache_size":         -8000,
+		"pragma wal_autocheckpoint": 8000,
+	} {
+		var got int64
+		f.must(f.db.writer.QueryRowContext(f.ctx, text).Scan(&got))
+		if got != want {
+			f.t.Errorf("%s: %d", text, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(f.db.ListFolder(l.UID), madeName)); !errors.Is(err, fs.ErrNotExist) {
+		f.t.Errorf("the decisions are left: %v", err)
+	}
+}
+
+func TestStagedRowsBecomeMessages(t *testing.T) {
+	f := newFixture(t)
+	l, rows := f.stage(2500)
+	// Two are left out between the check and the press.
+	for _, i := range []int{4, 2498} {
+		rows[i].Kind, rows[i].Reason = sms.RowAlready, "Got it on Monday"
+	}
+	f.must(os.WriteFile(filepath.Join(f.db.ListFolder(l.UID), madeName), []byte("left by a crash"), 0o600))
+	id, err := f.press(l, rows, func(int64) error { return nil })
+	f.must(err)
+	f.whole(id, rows)
+	f.asBefore(l)
+	if _, err := f.press(l, rows[:1000], func(int64) error { return nil }); !errors.Is(err, sms.ErrConflict) {
+		t.Errorf("more rows than there should be were taken: %v", err)
+	}
+	if _, err := f.press(l, rows, func(int64) error { return sms.ErrForbidden }); !errors.Is(err, sms.ErrForbidden) {
+		t.Errorf("the end of the work was not heard: %v", err)
+	}
+	f.asBefore(l)
+	f.must(f.db.DropStaged(l.UID))
+	if _, err := f.press(l, rows, func(int64) error { return nil }); !errors.Is(err, sms.ErrNotFound) {
+		t.Errorf("rows that are not there: %v", err)
+	}
+}
+
+// TestReportsAreAppliedPatiently: they come by the hundred a second, and turns that
+// ended for each would make an import write most of its pages again.
+func TestReportsAreAppliedPatiently(t *testing.T) {
+	f := newFixture(t)
+	for name, c := range map[string]struct {
+		write func() error
+		ends  int64 // writers for whom a turn ends
+	}{
+		"reports": {func() error {
+			_, err := f.db.ApplyReports(f.ctx, nil, nil, sms.Cursors{Inbox: 1}, f.now())
+			return err
+		}, 0},
+		"others": {func() error { return f.db.Tell(f.ctx, "x", f.now()) }, 1},
+	} {
+		held, err := f.db.writer.BeginTx(f.ctx, nil)
+		f.must(err)
+		before, ended := f.db.writer.Stats().WaitCount, make(chan error, 1)
+		go func() { ended <- c.write() }()
+		for f.db.writer.Stats().WaitCount == before {
+			time.Sleep(time.Millisecond)
+		}
+		if n := f.db.pendingWriters.Load(); n != c.ends {
+			t.Errorf("%s: turns end for %d", name, n)
+		}
+		f.must(errors.Join(held.Rollback(), <-ended))
+	}
+}
+
+// TestAStagedImportTakesTurns: while others wait, a turn is short.
+func TestAStagedImportTakesTurns(t *testing.T) {
+	f := newFixture(t)
+	l, rows := f.stage(30_000)
+	alone := 0
+	id, err := f.press(l, rows, func(int64) error { alone++; return nil })
+	f.must(err)
+	f.whole(id, rows)
+	f.db.pendingWriters.Add(1)
+	last, turns := int64(0), 0
+	id, err = f.press(l, rows, func(done int64) error {
+		if done <= last {
+			t.Errorf("%d rows are stored after %d", done, last)
+		}
+		last, turns = done, turns+1
+		return nil
+	})
+	f.must(err)
+	f.db.pendingWriters.Add(-1)
+	if turns <= alone || last != int64(len(rows)) {
+		t.Errorf("%d turns while somebody waits, %d otherwise; told of %d rows", turns, alone, last)
+	}
+	f.whole(id, rows)
 }

@@ -53,7 +53,7 @@ type batchReport struct {
 // in the order of the inbox; countries holds each account's country.
 func (db reportStore) ApplyReports(ctx context.Context, reports []sms.DeliveryReport, countries map[int64]string,
 	upTo sms.Cursors, now int64) (done sms.ApplyResult, err error) {
-	err = db.update(ctx, "apply delivery reports", func(t *tx) error {
+	err = db.updatePatiently(ctx, "apply delivery reports", func(t *tx) error {
 		a := &reportBatch{tx: t, countries: countries, keys: map[int64]phone.Keys{}, byID: map[int64]*messageChange{},
 			byProviderID: map[providerKey][]*messageChange{}, unmatched: map[eventKey]int64{},
 			events:   map[eventKey]*batchReport{},

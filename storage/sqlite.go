@@ -98,6 +98,38 @@ func (sqliteFile) spare(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
+func (sqliteFile) lend(ctx context.Context, db *sql.DB, path, as string) (giveBack func() error, err error) {
+	if _, err := db.ExecContext(ctx, "attach $1 as "+as, fileURI(path, url.Values{"mode": {"ro"}})); err != nil {
+		return nil, fmt.Errorf("attach %s: %w", as, err)
+	}
+	return func() error {
+		if _, err := db.ExecContext(context.WithoutCancel(ctx), "detach "+as); err != nil {
+			return fmt.Errorf("detach %s: %w", as, err)
+		}
+		return nil
+	}, nil
+}
+
+const (
+	usualPages     = "pragma cache_size = -8000; pragma wal_autocheckpoint = 8000"
+	stretchedPages = "pragma cache_size = -20000; pragma wal_autocheckpoint = 64000"
+)
+
+// stretch keeps the pages of an index in memory in which rows stand far apart: each
+// is then written once in a transaction, and brought into the file once for many.
+func (f sqliteFile) stretch(ctx context.Context, db *sql.DB) (back func() error, err error) {
+	if _, err := db.ExecContext(ctx, stretchedPages); err != nil {
+		return nil, fmt.Errorf("keep more pages: %w", err)
+	}
+	return func() error {
+		ctx := context.WithoutCancel(ctx)
+		if _, err := db.ExecContext(ctx, usualPages); err != nil {
+			return fmt.Errorf("keep fewer pages: %w", err)
+		}
+		return f.spare(ctx, db)
+	}, nil
+}
+
 func (sqliteFile) assert(ctx context.Context, db *sql.DB) error {
 	want := map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1"}
 	for name, value := range want {

@@ -31,6 +31,7 @@ import (
 const (
 	uploadName  = "upload"
 	stagingName = "rows.db"
+	madeName    = "made.db"
 )
 
 // ListFolder is the folder of a list's files.
@@ -91,9 +92,11 @@ func (db listStore) DropUpload(uid string) error {
 
 // DropStaged removes the verdicts on a list's rows and keeps its file.
 func (db listStore) DropStaged(uid string) error {
-	err := os.Remove(filepath.Join(db.ListFolder(uid), stagingName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove the staged rows: %w", err)
+	for _, name := range []string{stagingName, madeName} {
+		err := os.Remove(filepath.Join(db.ListFolder(uid), name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the staged rows: %w", err)
+		}
 	}
 	return nil
 }
@@ -176,15 +179,16 @@ type stageWriter struct {
 }
 
 // rowValues is how many values a row of a run has.
-const rowValues = 3
+const rowValues = 4
 
 func newStageWriter(ctx context.Context, tx *sql.Tx) (*stageWriter, error) {
 	s := &stageWriter{ctx: ctx, waiting: make([]any, 0, rowValues*stagingRows)}
 	var errs [4]error
-	const one = "insert into row (number, text, verdict) values (?, ?, ?)"
-	s.run, errs[0] = tx.PrepareContext(ctx, one+strings.Repeat(", (?, ?, ?)", stagingRows-1))
+	const one = "insert into row (number, text, verdict, text_hash) values (?, ?, ?, ?)"
+	s.run, errs[0] = tx.PrepareContext(ctx, one+strings.Repeat(", (?, ?, ?, ?)", stagingRows-1))
 	s.next, errs[1] = tx.PrepareContext(ctx, one)
-	s.insertWithID, errs[2] = tx.PrepareContext(ctx, "insert into row (row_no, number, text, verdict) values (?, ?, ?, ?)")
+	s.insertWithID, errs[2] = tx.PrepareContext(ctx,
+		"insert into row (row_no, number, text, verdict, text_hash) values (?, ?, ?, ?, ?)")
 	s.note, errs[3] = tx.PrepareContext(ctx, insertNote)
 	return s, errors.Join(errs[:]...)
 }
@@ -218,18 +222,18 @@ func putNote(ctx context.Context, insert *sql.Stmt, n sms.RowNote) error {
 }
 
 func (s *stageWriter) putRow(r sms.ListRow) error {
-	v := flags(r)
+	v, hash := flags(r), textHash(r.Text, "")
 	s.sum.add(staged(r))
 	if r.Row != s.last+1 || s.last == 0 {
 		s.last = r.Row
 		if err := s.flush(); err != nil {
 			return err
 		}
-		_, err := s.insertWithID.ExecContext(s.ctx, r.Row, r.Number, r.Text, v)
+		_, err := s.insertWithID.ExecContext(s.ctx, r.Row, r.Number, r.Text, v, hash)
 		return err
 	}
 	s.last = r.Row
-	if s.waiting = append(s.waiting, r.Number, r.Text, v); len(s.waiting) < cap(s.waiting) {
+	if s.waiting = append(s.waiting, r.Number, r.Text, v, hash); len(s.waiting) < cap(s.waiting) {
 		return nil
 	}
 	_, err := s.run.ExecContext(s.ctx, s.waiting...)
@@ -303,11 +307,10 @@ func kindOf(code int64) sms.RowKind {
 	return kinds[code-1]
 }
 
-const stagedRows = `select r.row_no, r.number, r.text, r.verdict, coalesce(n.text, '') from row r
-left join note n on r.verdict >= 65536 and n.kind = r.verdict >> 16 and n.row_no = r.row_no order by r.row_no`
+// stagedRows fails over a file of a program that did not keep the hash yet.
+const stagedRows = `select row_no, number, text, verdict, length(text_hash) from row order by row_no`
 
-// StagedRows reads the verdicts on a list's rows in their order, and what is
-// wrong with a row that is not sent. At the end it fails with sms.ErrConflict
+// StagedRows reads the verdicts on a list's rows in their order. At the end it fails with sms.ErrConflict
 // when they are not those of which WriteStaging gave the sum.
 func (db listStore) StagedRows(ctx context.Context, uid string, sum int64) iter.Seq2[sms.ListRow, error] {
 	return func(yield func(sms.ListRow, error) bool) {
@@ -331,8 +334,8 @@ func (db listStore) eachStaged(ctx context.Context, uid string, sum int64, do fu
 	var got rowSum
 	for rows.Next() {
 		var r sms.ListRow
-		var v int64
-		if err := rows.Scan(&r.Row, &r.Number, &r.Text, &v, &r.Reason); err != nil {
+		var v, hash int64
+		if err := rows.Scan(&r.Row, &r.Number, &r.Text, &v, &hash); err != nil {
 			return damaged(err)
 		}
 		got.add(stagedRow{r.Row, r.Number, v, r.Text})

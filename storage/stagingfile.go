@@ -17,7 +17,8 @@ create table row (
   row_no integer primary key,
   number integer not null,
   text text not null,
-  verdict integer not null
+  verdict integer not null,
+  text_hash blob not null
 );
 create table note (
   kind integer not null,
@@ -30,6 +31,20 @@ create table note (
   cells text not null,
   primary key (kind, row_no)
 ) without rowid;`
+
+// madeSchema is that of the file with what was decided about rows on their way into a
+// campaign: the planned call of each that is sent, and which were left out since the
+// check.
+const madeSchema = `
+create table call (
+  row_no integer primary key,
+  call_no integer not null
+);
+create table left_out (
+  row_no integer primary key,
+  code text not null,
+  reason text not null
+);`
 
 // stagingUse says what a staging file is opened for.
 type stagingUse int
@@ -58,10 +73,14 @@ func openStaging(path string, use stagingUse) (*sql.DB, error) {
 		q.Set("mode", "ro")
 		q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)", "cache_size(-1000)"}
 	}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+	db, err := sql.Open("sqlite", fileURI(path, q))
 	if err != nil {
 		return nil, fmt.Errorf("open the staged rows: %w", err)
 	}
 	db.SetMaxOpenConns(1)
 	return db, nil
+}
+
+func fileURI(path string, q url.Values) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
 }

@@ -42,7 +42,8 @@ type ImporterStore interface {
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
 	GotRecently(ctx context.Context, account int64, number string, since int64) (int64, error)
 	StartImport(ctx context.Context, l sms.List, c sms.Campaign, now int64) (int64, error)
-	PutMessages(ctx context.Context, campaign int64, messages []sms.Message, now int64) (stored int, err error)
+	PutStaged(ctx context.Context, uid string, c sms.Campaign, rows int64, calls iter.Seq2[int64, int32],
+		left iter.Seq2[sms.ListRow, error], now int64, progress func(done int64) error) error
 	PublishImport(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally, now int64) error
 	MergeContacts(ctx context.Context, account int64, told []sms.Contact, columns []sms.ContactColumn, members,
 		now int64) (added, changed int64, err error)

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"smsdesk/internal/feed"
 	"smsdesk/internal/plan"
 	"smsdesk/internal/radar"
@@ -32,15 +34,14 @@ func (im *Importer) make(ctx context.Context, l sms.List) error {
 	if err != nil {
 		return err
 	}
+	if p.campaign.ID, err = im.store.StartImport(ctx, l, p.campaign, im.lists.ms()); err != nil {
+		return err
+	}
+	if err := im.makeMessages(ctx, l, some, p); err != nil {
+		return err
+	}
 	c := p.campaign
-	if c.ID, err = im.store.StartImport(ctx, l, c, im.lists.ms()); err != nil {
-		return err
-	}
-	tally, err := im.makeMessages(ctx, l, c, some, p.plan)
-	if err != nil {
-		return err
-	}
-	if err := im.store.PublishImport(ctx, l, c, tally, im.lists.ms()); err != nil {
+	if err := im.store.PublishImport(ctx, l, c, p.tally, im.lists.ms()); err != nil {
 		return err
 	}
 	by := sms.User{ID: l.CreatedBy, Name: l.CreatedName}
@@ -53,6 +54,9 @@ func (im *Importer) make(ctx context.Context, l sms.List) error {
 type planned struct {
 	campaign sms.Campaign
 	plan     plan.Plan
+	rows     []int32 // those that are sent, in the order of the plan
+	left     int64   // how many were left out after the check
+	tally    sms.Tally
 }
 
 // rowsToMake are the staged rows as the campaign has them: where the person
@@ -105,23 +109,26 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List,
 		return p, err
 	}
 	planner := plan.New(limits, int(l.Tally.Good))
+	p.rows, p.tally = make([]int32, 0, l.Tally.Good), sms.Tally{}
 	var print sms.Fingerprinter
-	for r, err := range some {
-		if err != nil {
-			return p, err
-		}
-		if r.Row%releaseEvery == 0 {
-			im.releaseMemory(ctx, l)
-		}
+	err = im.readAhead(ctx, l, some, func(r sms.ListRow) error {
 		if r.Kind != "" {
-			continue
+			p.tally[sms.StandingKey(sms.Skipped, "", false)]++
+			if r.Reason != "" {
+				p.left++
+			}
+			return nil
 		}
+		p.tally[sms.StandingKey(sms.Draft, "", false)]++
+		p.rows = append(p.rows, int32(r.Row))
 		c.Unicode = c.Unicode || r.Unicode
 		c.Parts += int64(r.Parts)
-		print.Add(r.MSISDN(), r.Text)
-		if err := planner.Add(plan.Row{ID: r.Row, Number: r.MSISDN(), Text: r.Text, Unicode: r.Unicode}); err != nil {
-			return p, err
-		}
+		number := r.MSISDN()
+		print.Add(number, r.Text)
+		return planner.Add(plan.Row{ID: r.Row, Number: number, Text: r.Text, Unicode: r.Unicode})
+	})
+	if err != nil {
+		return p, err
 	}
 	planner.Seal()
 	im.releaseMemory(ctx, l)
@@ -133,56 +140,79 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List,
 	return p, nil
 }
 
-// makeMessages stores the messages of a hidden campaign, one for each row.
-func (im *Importer) makeMessages(ctx context.Context, l sms.List, c sms.Campaign,
-	some iter.Seq2[sms.ListRow, error], plan plan.Plan) (sms.Tally, error) {
-	tally, done, sent, said := sms.Tally{}, int64(0), 0, im.lists.now()
-	waiting := make([]sms.Message, 0, messagesPerTx)
-	store := func() error {
-		n, err := im.store.PutMessages(ctx, c.ID, waiting, im.lists.ms())
-		if err != nil {
-			return err
+// readAhead gives the rows in their order: one hand reads ahead of the other.
+func (im *Importer) readAhead(ctx context.Context, l sms.List, rows iter.Seq2[sms.ListRow, error],
+	do func(sms.ListRow) error) error {
+	hands, ctx := errgroup.WithContext(ctx)
+	ahead := make(chan []sms.ListRow, batchesWaiting)
+	hands.Go(recoverPanic(func() error {
+		defer close(ahead)
+		batch := make([]sms.ListRow, 0, rowsPerBatch)
+		for r, err := range rows {
+			if err != nil {
+				return err
+			}
+			if r.Row%releaseEvery == 0 {
+				im.releaseMemory(ctx, l)
+			}
+			if batch = append(batch, r); len(batch) < cap(batch) {
+				continue
+			}
+			if !send(ctx, ahead, batch) {
+				return ctx.Err()
+			}
+			batch = make([]sms.ListRow, 0, rowsPerBatch)
 		}
-		done += int64(n)
-		waiting = waiting[:copy(waiting, waiting[n:])]
+		if !send(ctx, ahead, batch) {
+			return ctx.Err()
+		}
+		return nil
+	}))
+	hands.Go(recoverPanic(func() error {
+		for batch := range ahead {
+			for _, r := range batch {
+				if err := do(r); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+	return hands.Wait()
+}
+
+// makeMessages stores the messages of a hidden campaign, one for each row.
+func (im *Importer) makeMessages(ctx context.Context, l sms.List, some iter.Seq2[sms.ListRow, error], p planned) error {
+	said := im.lists.now()
+	calls := func(yield func(int64, int32) bool) {
+		for i, row := range p.rows {
+			if !yield(int64(row), p.plan.Assign[i]) {
+				return
+			}
+		}
+	}
+	progress := func(done int64) error {
 		if now := im.lists.now(); now.Sub(said) >= progressInterval {
 			said = now
 			return im.progress(ctx, l, done, l.Tally.Rows)
 		}
-		return nil
+		return ctx.Err()
 	}
-	for r, err := range some {
-		if err != nil {
-			return nil, err
+	return im.store.PutStaged(ctx, l.UID, p.campaign, p.tally.Total(), calls, leftSince(some, p.left), im.lists.ms(),
+		progress)
+}
+
+// leftSince are the rows that were left out after the check; none is read where
+// there are none.
+func leftSince(rows iter.Seq2[sms.ListRow, error], n int64) iter.Seq2[sms.ListRow, error] {
+	return func(yield func(sms.ListRow, error) bool) {
+		if n == 0 {
+			return
 		}
-		if r.Row%releaseEvery == 0 {
-			im.releaseMemory(ctx, l)
-		}
-		m := messageOf(r, c)
-		if m.State == sms.Draft {
-			m.Call = plan.Assign[sent]
-			sent++
-		}
-		tally[sms.StandingKey(m.State, "", false)]++
-		if waiting = append(waiting, m); len(waiting) == messagesPerTx {
-			if err := store(); err != nil {
-				return nil, err
+		for r, err := range rows {
+			if (err != nil || r.Reason != "") && !yield(r, err) {
+				return
 			}
 		}
 	}
-	for len(waiting) > 0 {
-		if err := store(); err != nil {
-			return nil, err
-		}
-	}
-	return tally, ctx.Err()
-}
-
-func messageOf(r sms.ListRow, c sms.Campaign) sms.Message {
-	m := sms.Message{AccountID: c.AccountID, CampaignID: c.ID, Row: r.Row, Number: r.MSISDN(), Text: r.Text,
-		Unicode: r.Unicode, Parts: r.Parts, State: sms.Draft}
-	if r.Kind != "" {
-		m.State, m.Reason, m.Code = sms.Skipped, r.Reason, string(r.Kind)
-	}
-	return m
 }

@@ -234,7 +234,7 @@ type ListRow struct {
 	Unicode bool
 	Parts   int
 	Kind    RowKind // why it is not sent; "" when it is
-	Reason  string  // the sentence of Kind; only where staged rows are read
+	Reason  string  // the sentence of Kind, where it was left out after the check
 }
 
 // MSISDN is the number as messages hold it, "" for none.
