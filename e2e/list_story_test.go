@@ -224,11 +224,10 @@ func TestADirtyList(t *testing.T) {
 		t.Error("the columns were not remembered for the same column names")
 	}
 	plain.mappingWithoutScript()
-	plain.press("Leave out 4 rows and continue")
-	plain.sees("This looks the same as the campaign")
-	plain.do(plain.GetByLabel("Send it anyway").Check())
+	plain.sees("All 5 recipients got nearly this text")
 	plain.press("Leave out 4 rows and continue")
 	plain.onward()
+	plain.do(plain.GetByLabel("Send it to them again").Check())
 	plain.press("Send 5 messages now")
 	plain.reaches(atCampaign)
 	waitFor(t, patience, "the second campaign", func() bool { return len(ledger(t, o.sandbox)) == 10 })
