@@ -506,7 +506,7 @@ func (c *cut) EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) e
 func TestARepeatFinishesWhatWasCutOff(t *testing.T) {
 	c := &cut{}
 	s, m := factory(t, func(config *Config) {
-		c.Desk, config.Do.API = config.Do.API.(*desk.Desk), c
+		c.Desk, config.Do.API, config.Do.APITokens = config.Do.API.(*desk.Desk), c, c
 		c.Lists, config.Do.APILists = config.Do.APILists.(*lists.Lists), c
 	})
 	body := `{"account":"Clinic","senderId":"CLINIC","name":"June","text":"Hello","send":true,"rows":[{"phone":"08030000101"},{"phone":"08030000102"}]}`

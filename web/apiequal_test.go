@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"smsdesk/internal/sms"
 	"smsdesk/web/api"
+	"smsdesk/web/page"
 )
 
 // ordered is a campaign's order in JSON with more members.
@@ -303,4 +305,174 @@ func TestProgramsReadAndChangeWhatPagesDo(t *testing.T) {
 	manager.post(off, `{}`).problem(422)
 	manager.post(off, `{"note":"asked again"}`).is(200)
 	m.post(at("/groups"), `{"account":"Clinic","name":"New"}`).problem(403)
+}
+
+// order sends a request of any method with a JSON body.
+func (m *machine) order(method, path, body string) answer {
+	m.site.t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return m.send(r)
+}
+
+func TestProgramsChangeAndDeleteContacts(t *testing.T) {
+	_, m := factory(t)
+	at := func(path string) string { return api.Path + path }
+	ada := form[api.Contact](m.post(at("/contacts"), `{"account":"Clinic","phone":"08030000101","name":"Ada"}`).is(201))
+	path := at(fmt.Sprintf("/contacts/%d", ada.ID))
+	if p := m.post(at("/contacts"), `{"account":"Clinic","phone":"x"}`).problem(422); p.Errors[0].Field != "phone" {
+		t.Errorf("%+v", p)
+	}
+	change := fmt.Sprintf(`{"account":"Clinic","version":%d,"phone":"08030000102","name":"Ada Obi","tags":["VIP"]}`, ada.Version)
+	got := form[api.Contact](m.order("PUT", path, change).is(200))
+	if got.Phone != "2348030000102" || got.Name != "Ada Obi" || len(got.Tags) != 1 || got.ID != ada.ID {
+		t.Errorf("%+v", got)
+	}
+	m.order("PUT", path, change).problem(409)
+	for _, bad := range []string{`{"account":"Clinic","version":2,"phone":"08030000102","colour":"red"}`,
+		`{"account":"Clinic","version":2,"phone":"08030000102","fields":{"colour":"red"}}`} {
+		if p := m.order("PUT", path, bad).problem(422); !strings.HasSuffix(p.Errors[0].Field, "colour") {
+			t.Errorf("%s: %+v", bad, p)
+		}
+	}
+	m.order("DELETE", path, "").problem(422)
+	m.order("DELETE", path+"?account=Clinic", `{"really":true}`).problem(422)
+	m.order("DELETE", path+"?account=Clinic", "").is(200)
+	m.order("DELETE", path+"?account=Clinic", "").problem(404)
+}
+
+// TestProgramsChangeWhatTheProviderKeeps: the provider of this site answers nothing,
+// so that what is refused before it is asked shows, and what would be asked fails.
+func TestProgramsChangeWhatTheProviderKeeps(t *testing.T) {
+	s, _ := factory(t)
+	a, err := s.db.AccountNamed(t.Context(), "Clinic")
+	s.must(err)
+	now := s.clock.now().UnixMilli()
+	s.must(s.db.PutTemplates(t.Context(), a.ID, []sms.Template{{ID: 7, Name: "Fees", Text: "Dear"}}, now))
+	s.must(s.db.PutGroups(t.Context(), a.ID, []sms.Group{{ID: 9, Name: "Parents"}}, now))
+	manager := s.machine(s.hire("m3@example.com", sms.Manager))
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		field              string
+	}{
+		{"PUT", "/templates/7", `{"account":"Clinic","name":"","text":"x"}`, 422, "name"},
+		{"PUT", "/templates/7", `{"account":"Clinic","name":"x","text":""}`, 422, "text"},
+		{"PUT", "/templates/7", `{"account":"Clinic","name":"x","text":"y","id":7}`, 422, "id"},
+		{"PUT", "/templates/8", `{"account":"Clinic","name":"x","text":"y"}`, 404, ""},
+		{"DELETE", "/templates/8?account=Clinic", "", 404, ""},
+		{"POST", "/sender-ids", `{"account":"Clinic","senderId":"","purpose":"x"}`, 422, "senderId"},
+		{"POST", "/sender-ids", `{"account":"Clinic","senderId":"NEW","purpose":""}`, 422, "purpose"},
+		{"PUT", "/sender-ids/1", `{"account":"Clinic","purpose":""}`, 422, "purpose"},
+		{"PUT", "/sender-ids/99", `{"account":"Clinic","purpose":"x"}`, 404, ""},
+		{"DELETE", "/sender-ids/99?account=Clinic", "", 404, ""},
+		{"PUT", "/groups/9", `{"account":"Clinic","name":""}`, 422, "name"},
+		{"PUT", "/groups/10", `{"account":"Clinic","name":"x"}`, 404, ""},
+		{"DELETE", "/groups/10?account=Clinic&name=Parents", "", 404, ""},
+	} {
+		p := manager.order(c.method, api.Path+c.path, c.body).problem(c.status)
+		if c.field != "" && (len(p.Errors) == 0 || p.Errors[0].Field != c.field) {
+			t.Errorf("%s %s %s: %+v", c.method, c.path, c.body, p)
+		}
+	}
+}
+
+func TestProgramsChangeATime(t *testing.T) {
+	s, m := factory(t)
+	at := func(hours int) string {
+		return s.clock.now().Add(time.Duration(hours) * time.Hour).UTC().Format(time.RFC3339)
+	}
+	c := form[api.Campaign](m.create(fmt.Sprintf(`{"account":"Clinic","senderId":"CLINIC","name":"Later","text":"Hello","send":true,
+"scheduleAt":%q,"rows":[{"phone":"08030000001"}]}`, at(5))).is(201))
+	path := fmt.Sprintf("%s/campaigns/%d", api.Path, c.ID)
+	if c.State != string(sms.CampaignScheduled) {
+		t.Fatalf("%+v", c)
+	}
+	if p := m.post(path+"/reschedule", `{"scheduleAt":"tomorrow"}`).problem(422); p.Errors[0].Field != "scheduleAt" {
+		t.Errorf("%+v", p)
+	}
+	m.post(path+"/reschedule", `{"at":"x"}`).problem(422)
+	got := form[api.Campaign](m.post(path+"/reschedule", fmt.Sprintf(`{"scheduleAt":%q}`, at(7))).is(200))
+	if got.State != string(sms.CampaignScheduled) || got.ScheduleAt == nil || *got.ScheduleAt == *c.ScheduleAt {
+		t.Errorf("%+v", got)
+	}
+	got = form[api.Campaign](m.post(path+"/unschedule", "").is(200))
+	if got.State != string(sms.CampaignDraft) {
+		t.Errorf("%+v", got)
+	}
+	m.post(path+"/unschedule", "").problem(409)
+	m.post(path+"/reschedule", fmt.Sprintf(`{"scheduleAt":%q}`, at(7))).problem(409)
+}
+
+func TestAProgramSendsAgain(t *testing.T) {
+	_, m := factory(t)
+	c := form[api.Campaign](m.create(`{"account":"Clinic","senderId":"CLINIC","name":"Once","text":"Hello","send":true,
+"rows":[{"phone":"08030000001"},{"phone":"08030000002"}]}`).is(201))
+	path := fmt.Sprintf("%s/campaigns/%d", api.Path, c.ID)
+	m.post(path+"/again", `{"which":["stopped"],"all":true}`).problem(422)
+	m.post(path+"/stop", "").is(200)
+	m.post(path+"/cancel", "").is(200)
+	if p := m.post(path+"/again", `{"which":["delivered"]}`).problem(422); p.Errors[0].Field != "which" {
+		t.Errorf("%+v", p)
+	}
+	again := form[api.Campaign](m.keyed(path+"/again", `{"which":["stopped"]}`, "again-1").is(201))
+	if again.ID == c.ID || again.State != string(sms.CampaignDraft) || again.Rows != 2 {
+		t.Errorf("%+v", again)
+	}
+	if twice := form[api.Campaign](m.keyed(path+"/again", `{"which":["stopped"]}`, "again-1").is(201)); twice.ID != again.ID {
+		t.Errorf("the same key made campaign %d and %d", again.ID, twice.ID)
+	}
+}
+
+// TestTheTableOfThePagesAndTheAPIIsWhole: web/api/README.md names every order that
+// a page takes, with what does the same for programs, or that nothing does.
+func TestTheTableOfThePagesAndTheAPIIsWhole(t *testing.T) {
+	s := newSite(t)
+	text, err := os.ReadFile("api/README.md")
+	s.must(err)
+	programs, named := map[string]sms.Role{}, map[string]bool{}
+	for _, rt := range s.web.programTable() {
+		programs[rt.Method+" "+strings.TrimPrefix(rt.Pattern, api.Path)] = rt.Least
+	}
+	rows := map[string]string{}
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) == 4 && strings.HasPrefix(cells[1], " `/") {
+			page := strings.Trim(cells[1], " `")
+			if _, twice := rows[page]; twice {
+				t.Errorf("%s stands twice", page)
+			}
+			rows[page] = strings.TrimSpace(cells[2])
+		}
+	}
+	for _, rt := range s.web.table(callbacks) {
+		if rt.Method != "POST" || rt.Program != nil || rt.Least == page.Outside || rt.Least == page.Anyone {
+			continue
+		}
+		does, stands := rows[rt.Pattern]
+		delete(rows, rt.Pattern)
+		if !stands || does == "" {
+			t.Errorf("`%s` is not in the table", rt.Pattern)
+		}
+		for _, code := range strings.Split(does, "`") {
+			least, is := programs[code]
+			named[code] = true
+			if !is && strings.Contains(code, " /") {
+				t.Errorf("%s: there is no %q", rt.Pattern, code)
+			}
+			if is && !strings.HasPrefix(code, "GET ") && least != rt.Least {
+				t.Errorf("%s needs %s, and %s needs %s", rt.Pattern, rt.Least, code, least)
+			}
+		}
+	}
+	for page := range rows {
+		t.Errorf("%s is no order of a page", page)
+	}
+	for route := range programs {
+		if !strings.HasPrefix(route, "GET ") && !named[route] {
+			t.Errorf("%s is like no order of a page", route)
+		}
+	}
 }

@@ -382,6 +382,7 @@ func (s *Web) programTable() []page.Route {
 		pattern = api.Path + pattern
 		return page.Route{Method: method, Pattern: pattern, Least: least, Program: s.api.Handle(pattern, least, stream, do)}
 	}
+	kept := s.api.Kept()
 	return []page.Route{
 		{Method: "GET", Pattern: api.Path + "/openapi.yaml", Least: page.Outside, Plain: http.HandlerFunc(api.OpenAPI)},
 		of("GET", "/campaigns", sms.Viewer, false, s.api.ListCampaigns),
@@ -393,17 +394,29 @@ func (s *Web) programTable() []page.Route {
 		of("POST", "/campaigns/{id}/stop", sms.Sender, false, s.api.Stop),
 		of("POST", "/campaigns/{id}/continue", sms.Sender, false, s.api.Continue),
 		of("POST", "/campaigns/{id}/cancel", sms.Sender, false, s.api.Cancel),
+		of("POST", "/campaigns/{id}/reschedule", sms.Sender, false, s.api.Reschedule),
+		of("POST", "/campaigns/{id}/unschedule", sms.Sender, false, s.api.Unschedule),
+		of("POST", "/campaigns/{id}/again", sms.Sender, false, s.api.Again),
 		of("GET", "/messages/{id}", sms.Viewer, false, s.api.ShowMessage),
-		of("GET", "/balance", sms.Viewer, false, s.api.Balance),
-		of("GET", "/templates", sms.Viewer, false, s.api.ListTemplates),
-		of("GET", "/sender-ids", sms.Viewer, false, s.api.ListSenderIDs),
-		of("GET", "/groups", sms.Viewer, false, s.api.ListGroups),
-		of("POST", "/groups", sms.Manager, false, s.api.CreateGroup),
-		of("GET", "/contacts", sms.Viewer, false, s.api.ListContacts),
-		of("POST", "/contacts", sms.Sender, false, s.api.CreateContact),
-		of("GET", "/blocked", sms.Sender, false, s.api.ListBlocked),
-		of("POST", "/blocked", sms.Sender, false, s.api.Block),
-		of("POST", "/blocked/{id}/unblock", sms.Manager, false, s.api.Unblock),
+		of("GET", "/balance", sms.Viewer, false, kept.Balance),
+		of("GET", "/templates", sms.Viewer, false, kept.ListTemplates),
+		of("PUT", "/templates/{id}", sms.Manager, false, kept.ChangeTemplate),
+		of("DELETE", "/templates/{id}", sms.Manager, false, kept.DeleteTemplate),
+		of("GET", "/sender-ids", sms.Viewer, false, kept.ListSenderIDs),
+		of("POST", "/sender-ids", sms.Manager, false, kept.CreateSenderID),
+		of("PUT", "/sender-ids/{id}", sms.Manager, false, kept.ChangeSenderID),
+		of("DELETE", "/sender-ids/{id}", sms.Manager, false, kept.DeleteSenderID),
+		of("GET", "/groups", sms.Viewer, false, kept.ListGroups),
+		of("POST", "/groups", sms.Manager, false, kept.CreateGroup),
+		of("PUT", "/groups/{id}", sms.Manager, false, kept.RenameGroup),
+		of("DELETE", "/groups/{id}", sms.Manager, false, kept.DeleteGroup),
+		of("GET", "/contacts", sms.Viewer, false, kept.ListContacts),
+		of("POST", "/contacts", sms.Sender, false, kept.CreateContact),
+		of("PUT", "/contacts/{id}", sms.Sender, false, kept.ChangeContact),
+		of("DELETE", "/contacts/{id}", sms.Sender, false, kept.DeleteContact),
+		of("GET", "/blocked", sms.Sender, false, kept.ListBlocked),
+		of("POST", "/blocked", sms.Sender, false, kept.Block),
+		of("POST", "/blocked/{id}/unblock", sms.Manager, false, kept.Unblock),
 	}
 }
 

@@ -46,7 +46,8 @@ func TestEveryRouteIsInTheTable(t *testing.T) {
 		if strings.HasPrefix(rt.Pattern, api.Path) != (rt.Program != nil) && rt.Plain == nil {
 			t.Errorf("%s is for people and programs alike", key)
 		}
-		if rt.Method != "GET" && rt.Method != "POST" && (rt.Method != "" || rt.Least != page.Outside) {
+		change := rt.Program != nil && (rt.Method == "PUT" || rt.Method == "DELETE")
+		if rt.Method != "GET" && rt.Method != "POST" && !change && (rt.Method != "" || rt.Least != page.Outside) {
 			t.Errorf("%s has an odd method", key)
 		}
 	}

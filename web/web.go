@@ -49,6 +49,7 @@ type Orders struct {
 	API       api.Orders
 	APILists  api.ListOrders
 	APIData   api.DataOrders
+	APITokens api.TokenOrders
 }
 
 // Config is what pages and programs need to work.
@@ -129,7 +130,6 @@ func New(c Config) *Web {
 }
 
 func (c Config) apiConfig() api.Config {
-	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Data: c.Do.APIData, Lists: c.Do.APILists, Feed: c.Feed, Log: c.Log, Now: c.Now,
-		RequestID: page.RequestID,
-		Spool:     c.Spool, Stopping: c.Stopping}
+	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Data: c.Do.APIData, Tokens: c.Do.APITokens, Lists: c.Do.APILists,
+		Feed: c.Feed, Log: c.Log, Now: c.Now, RequestID: page.RequestID, Spool: c.Spool, Stopping: c.Stopping}
 }

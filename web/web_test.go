@@ -209,7 +209,7 @@ func doing(d *desk.Desk, l *lists.Lists) Orders {
 	return Orders{
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
 		Record: d, People: d, Audience: l, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
-		APILists: l, APIData: d,
+		APILists: l, APIData: d, APITokens: d,
 	}
 }
 

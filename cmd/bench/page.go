@@ -69,7 +69,7 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	do := web.Orders{
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
 		Record: d, People: d, Audience: l, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
-		APILists: l, APIData: d,
+		APILists: l, APIData: d, APITokens: d,
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,

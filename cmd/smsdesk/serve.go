@@ -287,7 +287,7 @@ func (s *server) pages() *web.Web {
 		Account: s.desk, Endpoint: s.desk.Accounts, Retention: s.desk.Accounts, Backup: s.desk.Accounts,
 		Journal: s.desk.Journal, Balance: s.desk.Records, Report: s.desk.Doubts, Record: s.desk.Records,
 		People: s.desk.People, Audience: s.lists, Blocked: s.desk.People, OptOut: s.desk.People, Staff: s.desk.Staff,
-		Token: s.desk.Staff, Door: s.desk, API: s.desk, APILists: s.lists, APIData: s.desk,
+		Token: s.desk.Staff, Door: s.desk, API: s.desk, APILists: s.lists, APIData: s.desk, APITokens: s.desk,
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,

@@ -28,6 +28,7 @@ type API struct {
 	store    Questions
 	desk     Orders
 	data     DataOrders
+	tokens   TokenOrders
 	lists    ListOrders
 	feed     *feed.Feed
 	log      *slog.Logger
@@ -45,6 +46,8 @@ type Config struct {
 	Ask  Questions
 	Do   Orders
 	Data DataOrders
+	// Tokens knows programs.
+	Tokens TokenOrders
 	// Lists takes the files that programs send.
 	Lists ListOrders
 	Feed  *feed.Feed
@@ -60,7 +63,7 @@ type Config struct {
 }
 
 func New(c Config) *API {
-	return &API{store: c.Ask, desk: c.Do, data: c.Data, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
+	return &API{store: c.Ask, desk: c.Do, data: c.Data, tokens: c.Tokens, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
 		pace:    newPace(),
 		uploads: make(semaphore, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
 }
@@ -79,6 +82,7 @@ type Questions interface {
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
 	Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error)
 	CountCampaign(ctx context.Context, id int64) (sms.CampaignCount, error)
 	CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error)
@@ -99,20 +103,27 @@ type Orders interface {
 	AlreadySent(ctx context.Context, c sms.Campaign) (*sms.AlreadySent, error)
 	AskApproval(ctx context.Context, by sms.User, id int64, o desk.Ask) (sms.Campaign, error)
 	CancelCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
+	CancelSchedule(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 	ContinueCampaign(ctx context.Context, by sms.User, id int64, o desk.ContinueOrder) (sms.Campaign, error)
 	CreateCampaign(ctx context.Context, by sms.User, o desk.Order) (sms.Campaign, error)
-	EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error
 	HandOverCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	NeedsApproval(ctx context.Context, c sms.Campaign) (bool, error)
-	OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest) (sms.TokenRequest, error)
 	ProposeSchedule(ctx context.Context, by sms.User, id int64, at sms.Schedule) (sms.Campaign, error)
 	RepeatWarningForProgram(ctx context.Context, by sms.User, a sms.Account, mayRepeat bool, token int64) (string, error)
+	RescheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
+	Resend(ctx context.Context, by sms.User, o desk.ResendOrder) (sms.Campaign, error)
 	ResumeAccount(ctx context.Context, by sms.User, id int64) error
 	ScheduleCampaign(ctx context.Context, by sms.User, id int64, at sms.Schedule, o desk.StartOrder) (sms.Campaign, error)
 	SendTest(ctx context.Context, by sms.User, campaign int64, o desk.TestOrder) (sms.Campaign, error)
 	StartCampaign(ctx context.Context, by sms.User, id int64, o desk.StartOrder) (sms.Campaign, error)
 	StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 	UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error)
+}
+
+// TokenOrders are who a program is, and which of its requests it repeats.
+type TokenOrders interface {
+	EndRequest(ctx context.Context, by sms.User, r sms.TokenRequest) error
+	OpenRequest(ctx context.Context, by sms.User, r sms.TokenRequest) (sms.TokenRequest, error)
 	UseToken(ctx context.Context, secret string) (sms.Token, error)
 }
 
@@ -120,7 +131,16 @@ type Orders interface {
 type DataOrders interface {
 	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added, all int, err error)
 	CreateGroup(ctx context.Context, by sms.User, account, parent int64, name string) (said string, err error)
+	CreateSenderID(ctx context.Context, by sms.User, account int64, text, purpose string) (said string, err error)
+	DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error)
+	DeleteGroup(ctx context.Context, by sms.User, account, id int64, typed string) (said string, err error)
+	DeleteSenderID(ctx context.Context, by sms.User, account, id int64) (said string, err error)
+	DeleteTemplate(ctx context.Context, by sms.User, account, id int64) (said string, err error)
+	RenameGroup(ctx context.Context, by sms.User, account, id int64, seen, name string) (said string, err error)
 	SaveContact(ctx context.Context, by sms.User, o desk.ContactOrder) (sms.Contact, error)
+	UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen, purpose string) (said string, err error)
+	UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name, text string) (said string,
+		err error)
 	UnblockNumber(ctx context.Context, by sms.User, id int64, why string) (sms.Blocked, error)
 }
 
@@ -210,7 +230,7 @@ func (s *API) programOf(r *http.Request) (apiCaller, error) {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return apiCaller{}, newProblem(http.StatusUnauthorized, "Send a token in the Authorization header: Bearer <token>")
 	}
-	t, err := s.desk.UseToken(r.Context(), strings.TrimSpace(secret))
+	t, err := s.tokens.UseToken(r.Context(), strings.TrimSpace(secret))
 	if errors.Is(err, sms.ErrNotFound) {
 		return apiCaller{}, newProblem(http.StatusUnauthorized,
 			"Token is unknown or revoked, or its user can no longer sign in")

@@ -253,7 +253,7 @@ func (s *API) once(ctx context.Context, p apiCaller, key string, sum [32]byte,
 		return 0, err
 	}
 	defer free()
-	first, err := s.desk.OpenRequest(ctx, p.user, sms.TokenRequest{TokenID: p.token.ID, Key: key, Request: sum})
+	first, err := s.tokens.OpenRequest(ctx, p.user, sms.TokenRequest{TokenID: p.token.ID, Key: key, Request: sum})
 	switch {
 	case errors.Is(err, sms.ErrConflict):
 		bad := newProblem(http.StatusUnprocessableEntity,
@@ -267,7 +267,7 @@ func (s *API) once(ctx context.Context, p apiCaller, key string, sum [32]byte,
 	}
 	id, err := order(listToken(name))
 	if first.CampaignID = id; err == nil || refusal(err) {
-		err = errors.Join(err, s.desk.EndRequest(ctx, p.user, first))
+		err = errors.Join(err, s.tokens.EndRequest(ctx, p.user, first))
 	}
 	return id, err
 }

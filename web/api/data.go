@@ -71,13 +71,19 @@ type Blocked struct {
 	Since *string `json:"since"`
 }
 
+// Kept answers programs about what an account keeps.
+type Kept struct{ *API }
+
+// Kept are those addresses.
+func (s *API) Kept() Kept { return Kept{s} }
+
 // accountAsked is the account that a question names.
-func (s *API) accountAsked(r *http.Request) (sms.Account, error) {
+func (s Kept) accountAsked(r *http.Request) (sms.Account, error) {
 	return s.accountFor(r.Context(), r.URL.Query().Get("account"))
 }
 
 // Balance lists the balance as it was last read.
-func (s *API) Balance(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
+func (s Kept) Balance(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
 	a, err := s.accountAsked(r)
 	if err != nil {
 		return err
@@ -94,21 +100,21 @@ func (s *API) Balance(w http.ResponseWriter, r *http.Request, _ apiCaller) error
 }
 
 // ListTemplates lists the provider's templates as they were last read.
-func (s *API) ListTemplates(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
+func (s Kept) ListTemplates(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
 	return listKept(s, w, r, s.store.Templates, func(t sms.Template) (int64, Template) {
 		return t.ID, Template{t.ID, t.Name, t.Text, t.Usable()}
 	})
 }
 
 // ListSenderIDs lists the provider's sender IDs as they were last read.
-func (s *API) ListSenderIDs(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
+func (s Kept) ListSenderIDs(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
 	return listKept(s, w, r, s.store.SenderIDs, func(x sms.SenderID) (int64, SenderID) {
 		return x.ID, SenderID{x.ID, x.Text, x.Purpose, x.ApproveStatus, x.Usable()}
 	})
 }
 
 // ListGroups lists the provider's groups as they were last read.
-func (s *API) ListGroups(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
+func (s Kept) ListGroups(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
 	return listKept(s, w, r, s.store.Groups, func(g sms.Group) (int64, Group) {
 		return g.ID, Group{g.ID, g.Name, g.ContactCount}
 	})
@@ -116,7 +122,7 @@ func (s *API) ListGroups(w http.ResponseWriter, r *http.Request, _ apiCaller) er
 
 // listKept writes a page of what the provider keeps of an account, in the order
 // of its ids.
-func listKept[T, F any](s *API, w http.ResponseWriter, r *http.Request,
+func listKept[T, F any](s Kept, w http.ResponseWriter, r *http.Request,
 	read func(context.Context, int64) ([]T, error), form func(T) (int64, F)) error {
 	at, err := readPage(r)
 	if err != nil {
@@ -147,7 +153,7 @@ func listKept[T, F any](s *API, w http.ResponseWriter, r *http.Request,
 }
 
 // ListContacts lists contacts from the newest on.
-func (s *API) ListContacts(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Kept) ListContacts(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	at, err := readPage(r)
 	if err != nil {
 		return err
@@ -188,26 +194,8 @@ type contactOrder struct {
 	Tags    []string          `json:"tags"`
 }
 
-// CreateContact adds a contact.
-func (s *API) CreateContact(w http.ResponseWriter, r *http.Request, p apiCaller) error {
-	var said contactOrder
-	if _, err := readBody(r, &said); err != nil {
-		return err
-	}
-	a, err := s.accountFor(r.Context(), said.Account)
-	if err != nil {
-		return err
-	}
-	c, err := s.data.SaveContact(r.Context(), p.user, desk.ContactOrder{AccountID: a.ID, Number: said.Phone, Name: said.Name,
-		Fields: said.Fields, Tags: strings.Join(said.Tags, ",")})
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusCreated, contactForm(c, p.masked()))
-}
-
 // ListBlocked lists blocked numbers from the newest on.
-func (s *API) ListBlocked(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
+func (s Kept) ListBlocked(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
 	at, err := readPage(r)
 	if err != nil {
 		return err
@@ -234,7 +222,7 @@ func blockedForm(b sms.Blocked) Blocked {
 }
 
 // Block puts numbers onto the list of those to which nothing is sent.
-func (s *API) Block(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Kept) Block(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	var said struct {
 		Account string   `json:"account"`
 		Phones  []string `json:"phones"`
@@ -270,7 +258,7 @@ func renamed(err error, from, to string) error {
 }
 
 // Unblock takes a number off the list.
-func (s *API) Unblock(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Kept) Unblock(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	var said struct {
 		Note string `json:"note"`
 	}
@@ -289,7 +277,7 @@ func (s *API) Unblock(w http.ResponseWriter, r *http.Request, p apiCaller) error
 }
 
 // CreateGroup makes a group at the provider.
-func (s *API) CreateGroup(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Kept) CreateGroup(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	var said struct {
 		Account string `json:"account"`
 		Name    string `json:"name"`

@@ -74,7 +74,7 @@ func (o *campaignOrder) set(name string, text func(*string) error, yes func(*boo
 		at, err := time.Parse(time.RFC3339, raw)
 		if err != nil {
 			return true, wrongField(http.StatusUnprocessableEntity, "scheduleAt",
-				"Must be a date and time with offset, for example 2026-06-03T09:00:00+01:00 (RFC 3339)")
+				wantsTime)
 		}
 		o.ScheduleAt = at.UnixMilli()
 		return true, nil
@@ -250,6 +250,9 @@ func (j *jsonOrder) more() bool {
 	j.meter.until = j.in.InputOffset() + valueMost
 	return j.in.More()
 }
+
+// wantsTime is what is said of a time that cannot be read.
+const wantsTime = "Must be a date and time with offset, for example 2026-06-03T09:00:00+01:00 (RFC 3339)"
 
 // meter refuses to read more than one value may have.
 type meter struct {
