@@ -343,6 +343,49 @@ func TestProgramsChangeAndDeleteContacts(t *testing.T) {
 	m.order("DELETE", path+"?account=Clinic", "").problem(404)
 }
 
+func TestProgramsKeepAudiences(t *testing.T) {
+	_, m := factory(t)
+	at := func(path string) string { return api.Path + path }
+	ada := form[api.Contact](m.post(at("/contacts"), `{"account":"Clinic","phone":"08030000101","name":"Ada","tags":["VIP"]}`).is(201))
+	picked := form[api.Audience](m.post(at("/audiences"), fmt.Sprintf(`{"account":"Clinic","name":"Board","contacts":[%d]}`, ada.ID)).is(201))
+	if picked.Kind != "picked" || picked.Name != "Board" {
+		t.Errorf("%+v", picked)
+	}
+	filter := form[api.Audience](m.post(at("/audiences"), `{"account":"Clinic","name":"VIPs","any":true,
+"conditions":[{"key":"tag","op":"is","value":"VIP"}]}`).is(201))
+	if filter.Kind != "filter" || !filter.Any || len(filter.Conditions) != 1 || filter.Conditions[0].Value != "VIP" {
+		t.Errorf("%+v", filter)
+	}
+	for body, field := range map[string]string{`{"account":"Clinic","name":"VIPs"}`: "name",
+		`{"account":"Clinic","name":"X","colour":"red"}`:                                       "colour",
+		`{"account":"Clinic","name":"X","conditions":[{"key":"tag","op":"like","value":"V"}]}`: "conditions[0]",
+		`{"account":"Clinic","name":"X","conditions":[{"key":"tag","op":"is","v":"V"}]}`:       "v"} {
+		if p := m.post(at("/audiences"), body).problem(422); p.Errors[0].Field != field {
+			t.Errorf("%s: %+v", body, p)
+		}
+	}
+	path := at(fmt.Sprintf("/audiences/%d", picked.ID))
+	one := fmt.Sprintf(`{"account":"Clinic","contacts":[%d]}`, ada.ID)
+	for i, want := range []string{`{"changed":1}`, `{"changed":0}`, `{"changed":1}`} {
+		do := []string{"/remove", "/remove", "/add"}[i]
+		if got := m.post(path+do, one).is(200); strings.TrimSpace(got.body) != want {
+			t.Errorf("%s: %s", do, got.body)
+		}
+	}
+	m.post(at(fmt.Sprintf("/audiences/%d/add", filter.ID)), one).problem(422)
+	change := fmt.Sprintf(`{"account":"Clinic","version":%d,"name":"Directors"}`, picked.Version)
+	if got := form[api.Audience](m.order("PUT", path, change).is(200)); got.Name != "Directors" || got.Kind != "picked" {
+		t.Errorf("%+v", got)
+	}
+	m.order("PUT", path, change).problem(409)
+	if got := m.get(at("/audiences?account=Clinic")).is(200); !strings.Contains(got.body, "Directors") ||
+		!strings.Contains(got.body, "VIPs") {
+		t.Errorf("%s", got.body)
+	}
+	m.order("DELETE", path+"?account=Clinic", "").is(200)
+	m.order("DELETE", path+"?account=Clinic", "").problem(404)
+}
+
 // TestProgramsChangeWhatTheProviderKeeps: the provider of this site answers nothing,
 // so that what is refused before it is asked shows, and what would be asked fails.
 func TestProgramsChangeWhatTheProviderKeeps(t *testing.T) {

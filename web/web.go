@@ -27,6 +27,7 @@ type Questions struct {
 	Staff    staffQuestions
 	Token    tokenQuestions
 	API      api.Questions
+	APIKept  api.KeptQuestions
 }
 
 // Orders are what people and programs do, by the noun that is ordered about.
@@ -130,6 +131,6 @@ func New(c Config) *Web {
 }
 
 func (c Config) apiConfig() api.Config {
-	return api.Config{Ask: c.Ask.API, Do: c.Do.API, Data: c.Do.APIData, Tokens: c.Do.APITokens, Lists: c.Do.APILists,
+	return api.Config{Ask: c.Ask.API, Kept: c.Ask.APIKept, Do: c.Do.API, Data: c.Do.APIData, Tokens: c.Do.APITokens, Lists: c.Do.APILists,
 		Feed: c.Feed, Log: c.Log, Now: c.Now, RequestID: page.RequestID, Spool: c.Spool, Stopping: c.Stopping}
 }

@@ -200,7 +200,7 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 func asking(db *storage.DB) Questions {
 	return Questions{
 		Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
-		People: db, Blocked: db, Staff: db, Token: db, API: db,
+		People: db, Blocked: db, Staff: db, Token: db, API: db, APIKept: db,
 	}
 }
 

@@ -64,7 +64,7 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	}
 	ask := web.Questions{
 		Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
-		People: db, Blocked: db, Staff: db, Token: db, API: db,
+		People: db, Blocked: db, Staff: db, Token: db, API: db, APIKept: db,
 	}
 	do := web.Orders{
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,

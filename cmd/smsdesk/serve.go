@@ -281,7 +281,7 @@ func (s *server) answer(ctx context.Context) {
 func (s *server) pages() *web.Web {
 	ask := web.Questions{
 		Health: s.db, Account: s.db, Endpoint: s.db, Journal: s.db, Balance: s.db, Report: s.db,
-		Record: s.db, People: s.db, Blocked: s.db, Staff: s.db, Token: s.db, API: s.db,
+		Record: s.db, People: s.db, Blocked: s.db, Staff: s.db, Token: s.db, API: s.db, APIKept: s.db,
 	}
 	do := web.Orders{
 		Account: s.desk, Endpoint: s.desk.Accounts, Retention: s.desk.Accounts, Backup: s.desk.Accounts,

@@ -28,6 +28,7 @@ type API struct {
 	store    Questions
 	desk     Orders
 	data     DataOrders
+	kept     KeptQuestions
 	tokens   TokenOrders
 	lists    ListOrders
 	feed     *feed.Feed
@@ -46,6 +47,7 @@ type Config struct {
 	Ask  Questions
 	Do   Orders
 	Data DataOrders
+	Kept KeptQuestions
 	// Tokens knows programs.
 	Tokens TokenOrders
 	// Lists takes the files that programs send.
@@ -63,7 +65,7 @@ type Config struct {
 }
 
 func New(c Config) *API {
-	return &API{store: c.Ask, desk: c.Do, data: c.Data, tokens: c.Tokens, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
+	return &API{store: c.Ask, desk: c.Do, data: c.Data, kept: c.Kept, tokens: c.Tokens, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
 		pace:    newPace(),
 		uploads: make(semaphore, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
 }
@@ -82,7 +84,6 @@ type Questions interface {
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	BlockedNumbers(ctx context.Context, f sms.BlockedFilter) (list []sms.Blocked, more bool, err error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
-	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
 	Contacts(ctx context.Context, f sms.ContactFilter) (list []sms.Contact, more bool, err error)
 	CountCampaign(ctx context.Context, id int64) (sms.CampaignCount, error)
 	CountCampaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignCount, more bool, err error)
@@ -96,6 +97,13 @@ type Questions interface {
 	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 	// Setting is "" for what was never set.
 	ReadSetting(ctx context.Context, name string) (string, error)
+}
+
+// KeptQuestions are what is asked about contacts.
+type KeptQuestions interface {
+	Audience(ctx context.Context, id int64) (sms.Audience, error)
+	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
+	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
 }
 
 // Orders are what programs do.
@@ -130,13 +138,16 @@ type TokenOrders interface {
 // DataOrders are what programs do with what an account keeps.
 type DataOrders interface {
 	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added, all int, err error)
+	ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64, in bool) (int64, error)
 	CreateGroup(ctx context.Context, by sms.User, account, parent int64, name string) (said string, err error)
 	CreateSenderID(ctx context.Context, by sms.User, account int64, text, purpose string) (said string, err error)
+	DeleteAudience(ctx context.Context, by sms.User, account, id int64) (sms.Audience, error)
 	DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error)
 	DeleteGroup(ctx context.Context, by sms.User, account, id int64, typed string) (said string, err error)
 	DeleteSenderID(ctx context.Context, by sms.User, account, id int64) (said string, err error)
 	DeleteTemplate(ctx context.Context, by sms.User, account, id int64) (said string, err error)
 	RenameGroup(ctx context.Context, by sms.User, account, id int64, seen, name string) (said string, err error)
+	SaveAudience(ctx context.Context, by sms.User, o desk.AudienceOrder) (sms.Audience, error)
 	SaveContact(ctx context.Context, by sms.User, o desk.ContactOrder) (sms.Contact, error)
 	UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen, purpose string) (said string, err error)
 	UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name, text string) (said string,

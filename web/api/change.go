@@ -24,7 +24,7 @@ func (s Kept) saveContact(w http.ResponseWriter, r *http.Request, p apiCaller, i
 	if err != nil {
 		return err
 	}
-	columns, err := s.store.ContactColumns(r.Context(), a.ID)
+	columns, err := s.kept.ContactColumns(r.Context(), a.ID)
 	if err != nil {
 		return err
 	}
