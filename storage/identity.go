@@ -33,7 +33,7 @@ var traces = []string{"dispatch.journal", "reports.log", "blocks.log", "inbox.db
 
 // names match everything that a desk keeps in its data folder.
 var names = []string{"smsdesk.*", "open.lock", "inbox.db*", "dispatch.journal*", "reports.log*", "blocks.log*",
-	"ussd.spool*", "spool", "lists", callbackCacheName + "*", nodeFile, reserveName + "*"}
+	"ussd.spool*", "spool", "lists", "kept", callbackCacheName + "*", nodeFile, reserveName + "*"}
 
 // Files lists what is there of the desk: files, and folders with all that is in
 // them. What else lies in the data folder is somebody else's.

@@ -14,7 +14,8 @@ func (db staffStore) CreateSession(ctx context.Context, hash [32]byte, user int6
 	})
 }
 
-// Session finds a session and its person as they are now.
+// Session finds a session, also one that was ended, and its person as they are
+// now.
 func (db staffStore) Session(ctx context.Context, hash [32]byte) (sms.Session, error) {
 	r, err := db.read().SessionByHash(ctx, hash[:])
 	if _, err := wrapNotFound(r, err, "read session"); err != nil {
@@ -23,7 +24,7 @@ func (db staffStore) Session(ctx context.Context, hash [32]byte) (sms.Session, e
 	return sms.Session{
 		User: sms.User{ID: r.ID, Email: r.Email, Name: r.Name, Role: sms.Role(r.Role), Active: r.Active,
 			CreatedAt: r.CreatedAt, TestNumber: r.TestNumber},
-		AccountID: r.ChosenAccount, CreatedAt: r.SignedInAt, SeenAt: r.SeenAt,
+		AccountID: r.ChosenAccount, CreatedAt: r.SignedInAt, SeenAt: r.SeenAt, Ended: r.Ended,
 	}, nil
 }
 
@@ -40,14 +41,14 @@ func (db staffStore) ChooseAccount(ctx context.Context, hash [32]byte, account i
 	})
 }
 
-// EndSession forgets one session.
+// EndSession ends one session.
 func (db staffStore) EndSession(ctx context.Context, hash [32]byte) error {
-	return db.update(ctx, "end session", func(t *tx) error { return t.DeleteSession(ctx, hash[:]) })
+	return db.update(ctx, "end session", func(t *tx) error { return t.Queries.EndSession(ctx, hash[:]) })
 }
 
-// EndSessions forgets every session of a person.
+// EndSessions ends every session of a person.
 func (db staffStore) EndSessions(ctx context.Context, user int64) error {
-	return db.update(ctx, "end sessions", func(t *tx) error { return t.DeleteUserSessions(ctx, user) })
+	return db.update(ctx, "end sessions", func(t *tx) error { return t.EndUserSessions(ctx, user) })
 }
 
 // PurgeSessions removes sessions not used since idle or begun before oldest.

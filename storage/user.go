@@ -84,12 +84,12 @@ func (db staffStore) UpdateUser(ctx context.Context, id int64, change func(u *sm
 		if u.Role == before.Role && u.Active == before.Active {
 			return nil
 		}
-		return t.DeleteUserSessions(ctx, id)
+		return t.EndUserSessions(ctx, id)
 	})
 	return u, err
 }
 
-// SetPassword stores the hash of a new password and forgets every session of
+// SetPassword stores the hash of a new password and ends every session of
 // the person.
 func (db staffStore) SetPassword(ctx context.Context, id int64, passwordHash string) error {
 	return db.update(ctx, "change password", func(t *tx) error {
@@ -97,7 +97,7 @@ func (db staffStore) SetPassword(ctx context.Context, id int64, passwordHash str
 		if err != nil || n == 0 {
 			return conflictIfNil(err)
 		}
-		return t.DeleteUserSessions(ctx, id)
+		return t.EndUserSessions(ctx, id)
 	})
 }
 
@@ -181,7 +181,7 @@ func (t accountTx) newPassword(ctx context.Context, email, passwordHash string) 
 	if n, err := t.Queries.SetPassword(ctx, row.ID, passwordHash); err != nil || n != 1 {
 		return sms.User{}, conflictIfNil(err)
 	}
-	return user(row), t.DeleteUserSessions(ctx, row.ID)
+	return user(row), t.EndUserSessions(ctx, row.ID)
 }
 
 func conflictIfNil(err error) error {

@@ -75,7 +75,7 @@ func TestAChangeOfRightsEndsSessions(t *testing.T) {
 		if err != nil && !errors.Is(err, sms.ErrNotFound) {
 			t.Fatal(err)
 		}
-		return err == nil && s.User.ID > 0
+		return err == nil && !s.Ended
 	}
 	kept := session("other", other.ID)
 	for name, c := range map[string]struct {
@@ -148,6 +148,14 @@ func TestSessions(t *testing.T) {
 		}
 	}
 	f.must(f.db.EndSession(f.ctx, hash))
+	f.must(f.db.TouchSession(f.ctx, hash, 900))
+	f.must(f.db.ChooseAccount(f.ctx, hash, 7))
+	got, err = f.db.Session(f.ctx, hash)
+	f.must(err)
+	if !got.Ended || got.SeenAt != 150 || got.AccountID == 7 {
+		t.Errorf("ended: %+v", got)
+	}
+	f.must(f.db.PurgeSessions(f.ctx, 151, 0))
 	if _, err := f.db.Session(f.ctx, hash); !errors.Is(err, sms.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

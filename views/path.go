@@ -17,6 +17,7 @@ const (
 	LivePath       = "/live" // the stream of what changed
 	SidePath       = "/side" // the navigation alone
 	FindPath       = "/find" // the one search box of every page
+	KeptPath       = "/kept" // what was sent after the session had ended
 
 	CampaignsPath   = "/campaigns"
 	MessagesPath    = "/messages"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/go-chi/chi/v5/middleware"
 
@@ -20,6 +21,8 @@ type door struct {
 
 // doorOrders are what people do on these pages.
 type doorOrders interface {
+	// ChooseAccount gives sms.ErrNotFound for an account that has gone.
+	ChooseAccount(ctx context.Context, token string, account int64) error
 	AcceptInvite(ctx context.Context, token, name, password string) (sms.User, error)
 	ChangePassword(ctx context.Context, by sms.User, current, wanted, ip, agent string) (token string, err error)
 	CreateFirstAdministrator(ctx context.Context, token, email, name, password string) (sms.User, error)
@@ -35,6 +38,7 @@ type doorOrders interface {
 var whySignIn = map[string]string{
 	"timeout": "You were signed out after 2 hours of inactivity. Sign in to continue where you left off.",
 	"ended":   "You were signed out. Sign in to continue where you left off.",
+	"undone":  "You were signed out before this was done, so nothing was changed or sent. Sign in to try again.",
 }
 
 func (s *door) signinForm(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -43,6 +47,9 @@ func (s *door) signinForm(w http.ResponseWriter, r *http.Request, v *page.Visit)
 		return page.Redirect(w, r, orHome(next))
 	}
 	form := views.SignInForm{Next: next, Notice: whySignIn[r.URL.Query().Get("why")]}
+	if u, err := url.Parse(next); form.Notice != "" && err == nil && page.Keeps(u) {
+		form.Notice += " What you sent is kept for 1 hour. Nothing was changed or sent."
+	}
 	return s.Render(w, r, http.StatusOK, views.SignIn(v.Frame("Sign in", ""), form))
 }
 
@@ -68,14 +75,25 @@ func (s *door) signin(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 }
 
 // openSession signs a person in with a fresh id; the session that the browser
-// had before, whoever's it was, is over.
+// had before, whoever's it was, is over. The person goes on with the account
+// that was chosen in it.
 func (s *door) openSession(w http.ResponseWriter, r *http.Request, v *page.Visit, email, password string) error {
-	token, _, err := s.desk.SignIn(r.Context(), email, password, middleware.GetClientIP(r.Context()), r.UserAgent())
+	ended, ok, err := v.EndedSession()
+	if err != nil {
+		return err
+	}
+	token, u, err := s.desk.SignIn(r.Context(), email, password, middleware.GetClientIP(r.Context()), r.UserAgent())
 	if err != nil {
 		return err
 	}
 	if old := v.Token(); old != "" {
 		if err := s.desk.SignOut(r.Context(), old); err != nil {
+			return err
+		}
+	}
+	if ok && ended.User.ID == u.ID && ended.AccountID != 0 {
+		err := s.desk.ChooseAccount(r.Context(), token, ended.AccountID)
+		if err != nil && !errors.Is(err, sms.ErrNotFound) {
 			return err
 		}
 	}

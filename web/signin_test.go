@@ -200,8 +200,9 @@ func TestExpiredSession(t *testing.T) {
 	b.get("/me").to("/signin?next=%2Fme&why=timeout")
 	b.get("/signin?next=%2Fme&why=timeout").has(
 		"You were signed out after 2 hours of inactivity. Sign in to continue where you left off.")
-	b.post("/settings/team", "email", "x").to("/signin?next=%2Fsettings%2Fteam&why=timeout")
-	b.post("/me/name", "name", "x").to("/signin?why=timeout")
+	b.post("/settings/team", "email", "x").to("/signin?next=%2Fsettings%2Fteam&why=undone")
+	b.post("/me/password", "current", "x").to("/signin?why=undone")
+	b.get("/signin?why=undone").has("so nothing was changed or sent")
 
 	r := httptest.NewRequest(http.MethodGet, "/side", nil)
 	r.Header.Set("HX-Request", "true")

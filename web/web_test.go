@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,7 @@ import (
 	"smsdesk/internal/sms"
 	"smsdesk/storage"
 	"smsdesk/web/campaign"
+	"smsdesk/web/kept"
 	"smsdesk/web/page"
 	"smsdesk/web/ussd"
 )
@@ -127,6 +129,7 @@ type site struct {
 	clock    *clock
 	log      *journal
 	provider *provider
+	kept     string // the folder of what is sent after a session's end
 	boss     sms.User
 	cookie   string         // of sessions
 	openapi  routers.Router // of the description of the API
@@ -184,7 +187,7 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 		Do:  ussd.Orders{Menu: s.desk, Caller: s.desk},
 	}
 	c.Config = page.Config{Ask: db, Do: s.desk, Feed: s.feed, Log: log, PublicURL: "http://127.0.0.1:8080",
-		Now: s.clock.now}
+		Now: s.clock.now, Kept: s.keeping()}
 	for _, f := range change {
 		f(&c)
 	}
@@ -194,6 +197,17 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	}
 	s.handler = s.web.Routes(callbacks)
 	return s
+}
+
+// keeping keeps what is sent after a session's end, on a disk without bounds.
+func (s *site) keeping() page.Kept {
+	s.t.Helper()
+	s.kept = filepath.Join(s.t.TempDir(), "kept")
+	folder, err := kept.Open(s.kept, s.clock.now, func(int64) bool { return true })
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return folder
 }
 
 // asking gives every noun the one storage, as main does.

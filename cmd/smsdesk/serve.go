@@ -24,6 +24,7 @@ import (
 	"smsdesk/storage"
 	"smsdesk/web"
 	"smsdesk/web/campaign"
+	"smsdesk/web/kept"
 	"smsdesk/web/page"
 	"smsdesk/web/ussd"
 )
@@ -146,6 +147,7 @@ type server struct {
 	closers    []func() error
 	stopping   chan struct{}
 	proxies    *proxyWatch
+	kept       *kept.Folder                    // nil: nothing is kept
 	question   atomic.Pointer[health.Question] // why nothing is sent; nil: it is
 }
 
@@ -227,6 +229,7 @@ func (s *server) build(ctx context.Context) error {
 	s.closers = append(s.closers, spool.Close)
 	s.sessions = session.New(s.db, spool, gateway.NewWebhook(s.isLocalOnly()).Ask, s.desk.People, s.feed, s.log, wall)
 	s.phone = sandbox.NewPhone()
+	s.openKept()
 	s.dispatcher = workers.NewDispatcher(s.db, s.journal, sending, s.feed, s.CallsInFlight, s.log, wall)
 	s.scheduler = workers.NewScheduler(workers.SchedulerConfig{Store: s.db, Orders: s.desk.Campaigns, Clocks: s.accounts,
 		Feed: s.feed, Log: s.log, Now: wall, Elapsed: elapsed})
@@ -301,7 +304,7 @@ func (s *server) pages() *web.Web {
 	}
 	site := page.Config{Ask: s.db, Do: s.desk, Feed: s.feed, Log: s.log, Now: wall,
 		PublicURL: s.PublicURL, Secure: s.secure(), Proxies: s.TrustedProxy, Backups: s.backups, Outage: s.outage.Sentence,
-		Witness: s.witness.Sentence, Stopping: s.stopping}
+		Witness: s.witness.Sentence, Stopping: s.stopping, Kept: s.keeping()}
 	return web.New(web.Config{Config: site, Ask: ask, Do: do, Campaign: campaigns, USSD: menus, Dev: s.Dev,
 		SandboxURL: s.sandboxURL, Spool: s.storage.Data,
 		Mails: s.Mail.SMTP != "", Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
@@ -345,6 +348,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.keepLogShort(loopCtx); return nil })
 	loops.Go(func() error { s.backups.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepLogs(loopCtx); return nil })
+	loops.Go(func() error { s.sweepKept(loopCtx); return nil })
 	beats.Go(func() error { s.pulse.Run(beatCtx); return nil })
 	loops.Go(func() error { return s.fail(ignoreIfStopped(loopCtx, s.runDispatcher(loopCtx))) })
 	s.warn()

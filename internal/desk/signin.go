@@ -133,8 +133,8 @@ func (d *Door) PeekSession(ctx context.Context, token string) (sms.Session, erro
 	if err != nil {
 		return sms.Session{}, err
 	}
-	if !s.User.Active {
-		return sms.Session{}, fmt.Errorf("the person may not sign in: %w", sms.ErrNotFound)
+	if !s.User.Active || s.Ended {
+		return sms.Session{}, fmt.Errorf("the session was ended: %w", sms.ErrNotFound)
 	}
 	now := d.ms()
 	if now-s.CreatedAt >= sms.SessionTTL.Milliseconds() {
@@ -146,11 +146,26 @@ func (d *Door) PeekSession(ctx context.Context, token string) (sms.Session, erro
 	return s, nil
 }
 
+// EndedSession finds a session that is over and was used within
+// sms.SessionKnown, of a person who may still sign in; else sms.ErrNotFound.
+func (d *Door) EndedSession(ctx context.Context, token string) (sms.Session, error) {
+	s, err := d.store.Session(ctx, sha256.Sum256([]byte(token)))
+	if err != nil {
+		return sms.Session{}, err
+	}
+	now := d.ms()
+	over := s.Ended || now-s.SeenAt >= sessionIdle.Milliseconds() || now-s.CreatedAt >= sms.SessionTTL.Milliseconds()
+	if !over || !s.User.Active || now-s.SeenAt >= sms.SessionKnown.Milliseconds() {
+		return sms.Session{}, fmt.Errorf("no session that is over: %w", sms.ErrNotFound)
+	}
+	return s, nil
+}
+
 // SignOut ends a session. One that has ended already is not an error.
 func (d *Door) SignOut(ctx context.Context, token string) error {
 	hash := sha256.Sum256([]byte(token))
 	s, err := d.store.Session(ctx, hash)
-	if errors.Is(err, sms.ErrNotFound) {
+	if errors.Is(err, sms.ErrNotFound) || s.Ended {
 		return nil
 	}
 	if err != nil {

@@ -72,12 +72,16 @@ func (u User) May(least Role, doing string) error {
 // SessionTTL is how long a session lives in all (ASVS 7.3.2).
 const SessionTTL = 12 * time.Hour
 
+// SessionKnown is how long after its last use a session that is over is known.
+const SessionKnown = 24 * time.Hour
+
 // Session is one signed-in browser, stored under the SHA-256 of its id.
 type Session struct {
 	User      User
 	AccountID int64 // the account chosen in this browser, 0 for the first
 	CreatedAt int64
 	SeenAt    int64
+	Ended     bool // by the person, or by a change of password or role
 }
 
 // Invite is an unused invitation. Its address is shown once and never stored.

@@ -77,10 +77,11 @@ func (r *Reader) Run(ctx context.Context) {
 		now := r.now()
 		r.logError(ctx, "old drafts not forgotten", r.store.PurgeDrafts(ctx, now.Add(-draftMaxAge).UnixMilli()))
 		r.logError(ctx, "campaigns not tidied", r.tidy(ctx))
-		// Idle sessions are refused long before; until their life ends they
-		// tell whoever comes back why they are signed out.
-		oldest := now.Add(-sms.SessionTTL).UnixMilli()
-		r.logError(ctx, "old sessions not forgotten", r.store.PurgeSessions(ctx, oldest, oldest))
+		// They are refused long before; as long as they are known they tell
+		// whoever comes back why they are signed out.
+		known := now.Add(-sms.SessionKnown)
+		r.logError(ctx, "old sessions not forgotten",
+			r.store.PurgeSessions(ctx, known.UnixMilli(), known.Add(-sms.SessionTTL).UnixMilli()))
 		r.logError(ctx, "old requests of programs not forgotten",
 			r.store.PurgeTokenRequests(ctx, now.Add(-requestMaxAge).UnixMilli()))
 		if !feed.Pause(ctx, readInterval, news.C()) {

@@ -660,6 +660,7 @@ type Session struct {
 	CreatedAt int64
 	SeenAt    int64
 	Agent     string
+	Ended     bool
 }
 
 type Setting struct {

@@ -20,22 +20,22 @@ update app_user set password_hash = $2 where id = $1;
 update app_user set name = $2, role = $3, active = $4 where id = $1;
 
 -- name: InsertSession :exec
-insert into session (hash, user_id, account_id, created_at, seen_at, agent) values ($1, $2, $3, $4, $4, $5);
+insert into session (hash, user_id, account_id, created_at, seen_at, agent, ended) values ($1, $2, $3, $4, $4, $5, false);
 
 -- name: SessionByHash :one
-select s.account_id as chosen_account, s.created_at as signed_in_at, s.seen_at, u.* from session s join app_user u on u.id = s.user_id where s.hash = $1;
+select s.account_id as chosen_account, s.created_at as signed_in_at, s.seen_at, s.ended, u.* from session s join app_user u on u.id = s.user_id where s.hash = $1;
 
 -- name: TouchSession :exec
-update session set seen_at = $2 where hash = $1;
+update session set seen_at = $2 where hash = $1 and ended = false;
 
 -- name: ChooseAccount :execrows
-update session set account_id = $2 where hash = $1;
+update session set account_id = $2 where hash = $1 and ended = false;
 
--- name: DeleteSession :exec
-delete from session where hash = $1;
+-- name: EndSession :exec
+update session set ended = true where hash = $1;
 
--- name: DeleteUserSessions :exec
-delete from session where user_id = $1;
+-- name: EndUserSessions :exec
+update session set ended = true where user_id = $1 and ended = false;
 
 -- name: DeleteOldSessions :exec
 delete from session where seen_at < $1 or created_at < $2;

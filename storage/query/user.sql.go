@@ -10,7 +10,7 @@ import (
 )
 
 const chooseAccount = `-- name: ChooseAccount :execrows
-update session set account_id = $2 where hash = $1
+update session set account_id = $2 where hash = $1 and ended = false
 `
 
 func (q *Queries) ChooseAccount(ctx context.Context, hash []byte, accountID int64) (int64, error) {
@@ -41,21 +41,21 @@ func (q *Queries) DeleteOldSessions(ctx context.Context, seenAt int64, createdAt
 	return err
 }
 
-const deleteSession = `-- name: DeleteSession :exec
-delete from session where hash = $1
+const endSession = `-- name: EndSession :exec
+update session set ended = true where hash = $1
 `
 
-func (q *Queries) DeleteSession(ctx context.Context, hash []byte) error {
-	_, err := q.db.ExecContext(ctx, deleteSession, hash)
+func (q *Queries) EndSession(ctx context.Context, hash []byte) error {
+	_, err := q.db.ExecContext(ctx, endSession, hash)
 	return err
 }
 
-const deleteUserSessions = `-- name: DeleteUserSessions :exec
-delete from session where user_id = $1
+const endUserSessions = `-- name: EndUserSessions :exec
+update session set ended = true where user_id = $1 and ended = false
 `
 
-func (q *Queries) DeleteUserSessions(ctx context.Context, userID int64) error {
-	_, err := q.db.ExecContext(ctx, deleteUserSessions, userID)
+func (q *Queries) EndUserSessions(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, endUserSessions, userID)
 	return err
 }
 
@@ -110,7 +110,7 @@ func (q *Queries) InsertInvite(ctx context.Context, arg InsertInviteParams) erro
 }
 
 const insertSession = `-- name: InsertSession :exec
-insert into session (hash, user_id, account_id, created_at, seen_at, agent) values ($1, $2, $3, $4, $4, $5)
+insert into session (hash, user_id, account_id, created_at, seen_at, agent, ended) values ($1, $2, $3, $4, $4, $5, false)
 `
 
 type InsertSessionParams struct {
@@ -212,13 +212,14 @@ func (q *Queries) OpenInvites(ctx context.Context, expiresAt int64) ([]Invite, e
 }
 
 const sessionByHash = `-- name: SessionByHash :one
-select s.account_id as chosen_account, s.created_at as signed_in_at, s.seen_at, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at, u.test_number from session s join app_user u on u.id = s.user_id where s.hash = $1
+select s.account_id as chosen_account, s.created_at as signed_in_at, s.seen_at, s.ended, u.id, u.email, u.name, u.role, u.password_hash, u.active, u.created_at, u.test_number from session s join app_user u on u.id = s.user_id where s.hash = $1
 `
 
 type SessionByHashRow struct {
 	ChosenAccount int64
 	SignedInAt    int64
 	SeenAt        int64
+	Ended         bool
 	ID            int64
 	Email         string
 	Name          string
@@ -236,6 +237,7 @@ func (q *Queries) SessionByHash(ctx context.Context, hash []byte) (SessionByHash
 		&i.ChosenAccount,
 		&i.SignedInAt,
 		&i.SeenAt,
+		&i.Ended,
 		&i.ID,
 		&i.Email,
 		&i.Name,
@@ -294,7 +296,7 @@ func (q *Queries) SetUser(ctx context.Context, arg SetUserParams) (int64, error)
 }
 
 const touchSession = `-- name: TouchSession :exec
-update session set seen_at = $2 where hash = $1
+update session set seen_at = $2 where hash = $1 and ended = false
 `
 
 func (q *Queries) TouchSession(ctx context.Context, hash []byte, seenAt int64) error {

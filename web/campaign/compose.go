@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -60,7 +59,11 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	}
 	p.Token = desk.NewToken()
 	q := r.URL.Query()
-	if typed, err := url.ParseQuery(s.Typed.Take(q.Get("kept"), s.Now())); err == nil && len(typed) > 0 {
+	typed, err := s.Typed(r, v)
+	if err != nil {
+		return err
+	}
+	if len(typed) > 0 {
 		r.PostForm = typed
 		if p, err = s.composeTyped(r, v); err != nil {
 			return err

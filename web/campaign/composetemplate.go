@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"smsdesk/internal/desk"
 	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -105,25 +104,23 @@ func (s *drafts) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) err
 }
 
 // keepTyped keeps a form and leads to the page that shows it again.
-func (s *base) keepTyped(w http.ResponseWriter, r *http.Request, to string) error {
-	secret := desk.NewToken()
+func (s *base) keepTyped(w http.ResponseWriter, r *http.Request, v *page.Visit, to string) error {
 	for _, once := range []string{"token", "version", "account", "replaces", "file", "do"} {
 		r.PostForm.Del(once)
 	}
-	s.Typed.Put(secret, r.PostForm.Encode(), s.Now())
-	return page.Redirect(w, r, views.With(to, "kept", secret))
+	return page.Redirect(w, r, s.KeepTyped(v, to, r.PostForm))
 }
 
 // ToGroup takes a group for who gets the message; what was typed stays.
-func (s *drafts) ToGroup(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+func (s *drafts) ToGroup(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	r.PostForm.Set("group", r.PostForm.Get("group_to"))
-	return s.keepTyped(w, r, views.NewPath)
+	return s.keepTyped(w, r, v, views.NewPath)
 }
 
 // Without takes back who was chosen; what was typed stays.
-func (s *drafts) Without(w http.ResponseWriter, r *http.Request, _ *page.Visit) error {
+func (s *drafts) Without(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	r.PostForm.Del("group")
-	return s.keepTyped(w, r, views.NewPath)
+	return s.keepTyped(w, r, v, views.NewPath)
 }
 
 // ToAudience makes a list of an audience's people and goes on with it; what was
@@ -142,5 +139,5 @@ func (s *drafts) ToAudience(w http.ResponseWriter, r *http.Request, v *page.Visi
 	if err != nil {
 		return err
 	}
-	return s.keepTyped(w, r, views.ListNext(l))
+	return s.keepTyped(w, r, v, views.ListNext(l))
 }

@@ -34,7 +34,11 @@ func (s *uploads) ListMessageForm(w http.ResponseWriter, r *http.Request, v *pag
 	if err != nil {
 		return s.unreadable(w, r, v, l, a, err)
 	}
-	if typed, err := url.ParseQuery(s.Typed.Take(r.URL.Query().Get("kept"), s.Now())); err == nil && len(typed) > 0 {
+	typed, err := s.Typed(r, v)
+	if err != nil {
+		return err
+	}
+	if len(typed) > 0 {
 		if typed.Has("phone") {
 			typeInto(&p, typed)
 		} else { // it was written before there was a list

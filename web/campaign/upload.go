@@ -321,7 +321,7 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if p.replaces == "" || l.State != sms.ListUploaded {
 		if p.typed.Get("text") != "" && p.purpose == sms.ForCampaign {
 			r.PostForm = p.typed
-			return s.keepTyped(w, r, views.ListNext(l))
+			return s.keepTyped(w, r, v, views.ListNext(l))
 		}
 		return page.Redirect(w, r, views.ListNext(l))
 	}

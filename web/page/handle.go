@@ -95,27 +95,27 @@ func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *Visit, rt
 		return errHandled
 	}
 	// The page, not the fragment, and never an address that only takes forms.
-	next := r.URL.RequestURI()
+	next, form := r.URL.RequestURI(), r.Method != http.MethodGet && r.Method != http.MethodHead
 	if IsFragment(r) {
-		if next = currentPage(r); next == "" && s.pageExists(r.URL.Path) {
-			next = r.URL.Path
-		}
-		if kept := s.saveForm(r, v, rt); kept != "" {
-			next = kept
-		}
-	} else if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		next = currentPage(r)
+	} else if form {
 		next = ""
-		if s.pageExists(r.URL.Path) {
-			next = r.URL.Path
-		}
-		if kept := s.saveForm(r, v, rt); kept != "" {
-			next = kept
-		}
+	}
+	if next == "" && s.pageExists(r.URL.Path) {
+		next = r.URL.Path
+	}
+	saved := s.saveForm(r, v, rt)
+	if saved != "" {
+		next = saved
 	}
 	to := views.With(views.SignInPath, "next", LocalPath(next, ""))
-	if errors.Is(v.lost, desk.ErrTimedOut) {
+	switch {
+	case v.lost == nil:
+	case form && saved == "":
+		to = views.With(to, "why", "undone")
+	case errors.Is(v.lost, desk.ErrTimedOut):
 		to = views.With(to, "why", "timeout")
-	} else if v.lost != nil {
+	default:
 		to = views.With(to, "why", "ended")
 	}
 	if IsFragment(r) {
@@ -125,22 +125,6 @@ func (s *Site) sendToSignIn(w http.ResponseWriter, r *http.Request, v *Visit, rt
 	}
 	Redirect(w, r, to)
 	return errHandled
-}
-
-// saveForm keeps a message whose session ended while it was written, and
-// returns the address that shows it again. Only a session that was real and
-// has timed out earns this: strangers must not fill the memory.
-func (s *Site) saveForm(r *http.Request, v *Visit, rt Route) string {
-	page := rt.Keeps
-	if page == rt.Pattern {
-		page = r.URL.Path
-	}
-	if page == "" || !errors.Is(v.lost, desk.ErrTimedOut) || readForm(r) != nil {
-		return ""
-	}
-	secret := desk.NewToken()
-	s.Typed.Put(secret, r.PostForm.Encode(), s.Now())
-	return views.With(page, "kept", secret)
 }
 
 // readForm parses what was posted, so that handlers find it in r.PostForm.
@@ -183,6 +167,8 @@ func problem(err error, rt Route) views.Problem {
 	case errors.As(err, &bad):
 		return views.Problem{Status: http.StatusUnprocessableEntity, Title: "There is a problem with what you entered",
 			Text: sentences(bad)}
+	case errors.Is(err, errNotKept):
+		return views.NotKept()
 	case errors.Is(err, ErrUnreadable):
 		return views.Problem{Status: http.StatusBadRequest, Title: "We could not read the form",
 			Text: "Go back, reload the page and try again."}
@@ -307,9 +293,12 @@ type Route struct {
 	Plain           http.Handler
 	Upload          bool // takes a small file
 	Stream          bool // takes a file of any size, and looks after its size itself
-	// keeps is the page that shows again what was typed when the session had
-	// timed out, "" where it is lost; the pattern itself stands for its address.
+	// Keeps is the page that shows again what was sent after the session's end,
+	// "" where no page does; the pattern itself stands for its address.
 	Keeps string
+	// Offers keeps what was sent after the session's end for a page that says so
+	// and has a button for it. It is not for what sends messages, nor for secrets.
+	Offers bool
 	// shared lets pages that ask for the same fragment get one rendering.
 	Shared func(*Visit) (own string, ok bool)
 }
@@ -320,7 +309,7 @@ type Route struct {
 func (s *Site) Page(rt Route) http.Handler {
 	h := s.handle(rt)
 	if rt.Pattern != views.LivePath && !strings.HasPrefix(rt.Pattern, views.CallbacksPath) &&
-		rt.Pattern != views.TokensPath && !strings.Contains(rt.Pattern, "{token}") {
+		rt.Pattern != views.TokensPath && rt.Pattern != views.KeptPath && !strings.Contains(rt.Pattern, "{token}") {
 		h = s.packed(h)
 	}
 	most := int64(FormMost)

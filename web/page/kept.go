@@ -38,9 +38,9 @@ func searchKey(v *Visit, word string) string {
 }
 
 // oneTimeValues hold what a browser is shown exactly once after a form, such as an
-// invitation's address, or a message that was typed when the session ended:
-// they are stored nowhere else, and an address that is loaded again must not
-// make another.
+// invitation's address, or a message while another page is on the way: they are
+// stored nowhere else, and an address that is loaded again must not make
+// another.
 type oneTimeValues struct {
 	life time.Duration
 	mu   sync.Mutex

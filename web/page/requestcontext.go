@@ -272,6 +272,9 @@ func (v *Visit) path() string {
 		for _, once := range []string{"done", "tested", "token", "kept"} {
 			q.Del(once)
 		}
+		if v.R.URL.Path == views.KeptPath {
+			q.Set(keptField, v.R.URL.Query().Get(keptField)) // it is only shown there, and stays
+		}
 		u.RawQuery = q.Encode()
 	}
 	return LocalPath(u.String(), "/")

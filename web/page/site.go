@@ -42,8 +42,9 @@ type Site struct {
 	shares   *renderGroup
 	Slips    *oneTimeValues
 	searches *oneTimeValues // what people look for, by the word in the address
-	Typed    *oneTimeValues // forms sent after the session's end, for whoever signs in again
-	pages    chi.Routes
+	typed    *oneTimeValues // what was typed before a button led to another page
+	kept     Kept
+	pages    chi.Router
 	Backup   Backups
 	outage   func() string
 	witness  func(ctx context.Context, account int64) string
@@ -74,6 +75,8 @@ type Questions interface {
 // Orders say who is signed in, and whether the clock can be right.
 type Orders interface {
 	ClockStanding(a sms.Account) health.ClockStanding
+	// EndedSession is a session that was over lately, else sms.ErrNotFound.
+	EndedSession(ctx context.Context, token string) (sms.Session, error)
 	PeekSession(ctx context.Context, token string) (sms.Session, error)
 	Session(ctx context.Context, token string) (sms.Session, error)
 }
@@ -96,6 +99,8 @@ type Config struct {
 	Proxies []string
 	// Backups are those that this desk makes; nil makes none.
 	Backups Backups
+	// Kept keeps what is sent after a session's end; nil keeps nothing.
+	Kept Kept
 	// Outage says why nothing can be stored at the moment, "" while all is well.
 	// Nil never does.
 	Outage func() string
@@ -117,7 +122,7 @@ func New(c Config) *Site {
 		PublicURL: strings.TrimSuffix(c.PublicURL, "/"), Secure: c.Secure, proxies: c.Proxies, stopping: c.Stopping,
 		sessions: newSessionStore(c.Do, c.Secure), cross: http.NewCrossOriginProtection(),
 		packed: middleware.Compress(5, "text/html"), streams: newStreams(c.Live), shares: newShares(),
-		Slips: newSlips(5 * time.Minute), searches: newSlips(searchLife), Typed: newSlips(30 * time.Minute),
+		Slips: newSlips(5 * time.Minute), searches: newSlips(searchLife), typed: newSlips(30 * time.Minute), kept: c.Kept,
 		Backup: c.Backups, outage: c.Outage, witness: c.Witness, Program: c.Program,
 	}
 	if s.outage == nil {
@@ -145,7 +150,7 @@ func Bare(log *slog.Logger, secure bool, program func(http.ResponseWriter, views
 func (s *Site) Stranger(r *http.Request) *Visit { return &Visit{site: s, R: r} }
 
 // UseRoutes tells which pages can be opened.
-func (s *Site) UseRoutes(m chi.Routes) { s.pages = m }
+func (s *Site) UseRoutes(m chi.Router) { s.pages = m }
 
 // Backups are the desk's own, which it makes while it runs.
 type Backups interface {
