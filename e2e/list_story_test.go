@@ -180,7 +180,7 @@ func (p *tab) mapping() {
 	p.pick("##amount##", "Amount due")
 	p.picture("list-columns")
 	p.press("Continue")
-	p.sees("You need to:")
+	p.sees("Fix them here")
 }
 
 // TestADirtyList: columns are chosen, numbers repaired, four rows left out and
@@ -243,7 +243,7 @@ func (p *tab) mappingWithoutScript() {
 	p.pick("##amount##", "Amount due")
 	p.press("Continue")
 	waitFor(p.t, patience, "the end of the check", func() bool {
-		if strings.Contains(p.text("main"), "You need to:") {
+		if strings.Contains(p.text("main"), "Fix them here") {
 			return true
 		}
 		p.follow("Refresh")
@@ -284,6 +284,60 @@ func (p *tab) rejected() {
 			p.t.Errorf("row %d of the download is %q", i+1, rows[i+1])
 		}
 	}
+}
+
+// TestRowsAreFixedInPlace: the keyboard goes from one wrong cell to the next,
+// each is checked at once, and the rest is filled; without scripts a button
+// saves what was typed.
+func TestRowsAreFixedInPlace(t *testing.T) {
+	beside(t)
+	o := openOffice(t)
+	b := newBrowser(t)
+	p := newTab(t, b, o.base)
+	p.firstRun(o)
+	defaultSender(t, o)
+	path, want := dirty(t)
+	p.open("/new/list")
+	p.choose(path)
+	p.mapping()
+	p.inSight("#go-on", false)
+	p.do(p.Locator("#cell-7-1").Fill("08034000005"))
+	p.do(p.Keyboard().Press("Enter"))
+	p.do(p.Locator("#row-7.done").WaitFor())
+	p.sees("3 of 10 rows need fixing")
+	if at, err := p.Evaluate("document.activeElement.id"); err != nil || at != "cell-8-1" {
+		t.Errorf("the keyboard is at %v (%v)", at, err)
+	}
+	p.do(p.Locator("#cell-8-1").Fill("080340000"))
+	p.do(p.Keyboard().Press("Enter"))
+	p.sees("Still wrong: too short")
+	p.do(p.Locator("#cell-9-1").Fill("08034000007"))
+	p.do(p.Keyboard().Press("Tab"))
+	p.sees("2 of 10 rows need fixing")
+	p.picture("list-fixing")
+
+	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false),
+		Viewport: &playwright.Size{Width: 390, Height: 844}})
+	plain.signIn(adaEmail, adaPassword)
+	plain.do2(plain.Goto(p.URL()))
+	plain.do(plain.Locator("#cell-8-1").Fill("08034000006"))
+	plain.press("Save what I typed")
+	plain.sees("1 of 10 rows needs fixing")
+	plain.do(plain.Locator("#row-8.done").WaitFor())
+
+	// The page of before does not know that, and what is typed last goes with the press.
+	p.do(p.Locator("#cell-10-1").Fill("08034000009"))
+	p.press("Leave out 2 rows and continue")
+	p.reaches(atConfirm)
+	p.press("Send 9 messages now")
+	p.reaches(atCampaign)
+	p.finishes()
+	for number, name := range map[string]string{"2348034000005": "Efe", "2348034000006": "Femi", "2348034000007": "Gbenga",
+		"2348034000009": "Hauwa"} {
+		want[number] = "Dear " + name + ", you owe 10. Thank you"
+	}
+	executedOnce(t, o.sandbox, want)
+	p.quiet()
 }
 
 // TestStopAndContinueAList: a running list is stopped, nothing leaves after

@@ -125,6 +125,14 @@
   if (unsaved) ['input', 'change', 'reset'].forEach(name => on(name, count));
   if (unsaved) addEventListener('pageshow', count);
 
+  /* Enter in a row to fix leads to the next one. */
+  on('keydown', e => {
+    if (e.key !== 'Enter' || !e.target.matches('.fixes .input')) return;
+    e.preventDefault();
+    const boxes = [...d.querySelectorAll('.fixes .input')];
+    (boxes[boxes.indexOf(e.target) + 1] || d.getElementById('go-on')).focus();
+  });
+
   /* Until the next page is there, the one of a session that ended asks for nothing. */
   on('submit', e => {
     if (!/(signout|end)$/.test(e.target.action)) return;

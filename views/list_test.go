@@ -1,6 +1,7 @@
 package views
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -55,14 +56,77 @@ func TestFaultsBesideTheCells(t *testing.T) {
 		Tally:   sms.ListTally{Rows: 2, Kinds: map[sms.RowKind]int64{sms.RowNumber: 1}},
 		Reading: sms.ListReading{Columns: []string{"phone", "name"}}}}
 	for column, beside := range map[int]bool{-1: true, 0: false, 1: false, 40: true} {
-		p.Notes = []sms.RowNote{{Row: 2, Kind: sms.RowNumber, Column: column, Text: "wrong", Cells: []string{"12", "Ada"}}}
+		p.Kind = string(sms.RowLonger)
+		p.Notes = []sms.RowNote{{Row: 2, Kind: sms.RowLonger, Column: column, Text: "wrong", Cells: []string{"12", "Ada"}}}
 		_, doc := render(t, ListCheck(PageFrame{}, p))
 		if got := doc.Find("#notes th:contains('Problem')").Length() == 1; got != beside {
 			t.Errorf("column %d: beside %v", column, got)
 		}
-		if n := doc.Find("#notes .cell-err").Length(); n != 1 {
+		if n := doc.Find("#notes .cell-note").Length(); n != 1 {
 			t.Errorf("column %d: the fault stands %d times", column, n)
 		}
+	}
+}
+
+// A row to fix has a field where its fault is, and says once what is wrong; a
+// fault in no cell has none.
+func TestFieldsOfRowsToFix(t *testing.T) {
+	p := ListCheckPage{List: sms.List{UID: "u", State: sms.ListChecked,
+		Tally:   sms.ListTally{Rows: 2, Kinds: map[sms.RowKind]int64{sms.RowNumber: 1}},
+		Reading: sms.ListReading{Columns: []string{"phone", "name"}}}}
+	for column, fields := range map[int]int{-1: 0, 0: 1, 1: 1, 40: 1} {
+		p.Notes = []sms.RowNote{{Row: 2, Kind: sms.RowNumber, Column: column, Text: "Wrong", Cells: []string{"12", "Ada"}}}
+		_, doc := render(t, ListCheck(PageFrame{}, p))
+		if n := doc.Find("#notes input.input[form=make]").Length(); n != fields {
+			t.Errorf("column %d: %d fields", column, n)
+		}
+		if got := doc.Find("#fault-2").Text(); got != "Wrong" {
+			t.Errorf("column %d: %q", column, got)
+		}
+	}
+	p.Notes = []sms.RowNote{{Row: 2, Kind: sms.RowNumber, Text: "Too short", Cells: []string{"13", "Ada"}}}
+	p.Fixed = map[int64][]sms.Correction{2: {{Row: 2, Given: "12", Corrected: "13"}}}
+	_, doc := render(t, ListCheck(PageFrame{}, p))
+	if got := doc.Find("#row-2 .what").Text(); got != "Still wrong: too short  In the file: 12" {
+		t.Errorf("typed and wrong: %q", got)
+	}
+	p.Notes, p.Done = nil, []sms.RowNote{{Row: 2, Kind: sms.RowCorrected, Text: "Corrected by Ada", Before: "12", After: "14",
+		Cells: []string{"14", "Ada"}}}
+	_, doc = render(t, ListCheck(PageFrame{}, p))
+	if got := doc.Find("#row-2.done").Text(); !strings.Contains(got, "12 →  14") || !strings.Contains(got, "Ready") ||
+		doc.Find("#row-2 input").Length() != 0 {
+		t.Errorf("typed and right: %q", got)
+	}
+}
+
+// The cells of the map add up, and what is in one can be seen.
+func TestTheMapOfAFile(t *testing.T) {
+	fine := []sms.MapCell{{First: 2, Last: 7, Ready: 1, Fix: 5}, {First: 8, Last: 13, Ready: 4, Fix: 2, Repaired: 1},
+		{First: 14, Last: 19, Ready: 6}, {First: 20, Last: 25, Repeated: 3}}
+	for range 3 {
+		fine = append(fine, fine...)
+	}
+	var all, some sms.MapCell
+	for _, c := range fine {
+		all.Ready, all.Fix, all.Repeated, all.Repaired = all.Ready+c.Ready, all.Fix+c.Fix, all.Repeated+c.Repeated,
+			all.Repaired+c.Repaired
+	}
+	few := coarse(fine)
+	for _, c := range few {
+		some.Ready, some.Fix, some.Repeated, some.Repaired = some.Ready+c.Ready, some.Fix+c.Fix, some.Repeated+c.Repeated,
+			some.Repaired+c.Repaired
+	}
+	if len(few) > coarseCells || all != some {
+		t.Errorf("%d cells: %+v, want %+v", len(few), some, all)
+	}
+	if got := mapWords(fine[1]); got != "Rows 8 to 13: 4 ready, 2 to fix, 1 repaired" {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(mapShares(fine[1])); got != "[{fix  0 13} { url(#map-repaired) 13 9}]" {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(mapShares(sms.MapCell{First: 1, Last: 30_000, Ready: 29_999, Fix: 1})); got != "[{fix  0 3}]" {
+		t.Error(got)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"smsdesk/internal/sms"
 )
@@ -13,14 +12,22 @@ import (
 // ListCheckPage is a list while it is checked, and what the check found.
 type ListCheckPage struct {
 	Formatter
-	List   sms.List
-	Kind   string // the filter: a RowKind, or "" for the rows that stop the list
-	Notes  []sms.RowNote
-	Prev   string
-	Next   string
-	Upload UploadForm // for the corrected file
-	Live   Refresh    // of the figures while rows are checked or made
-	Errors sms.Invalid
+	List     sms.List
+	Kind     string // the filter: a RowKind, or "" for the rows that stop the list
+	Notes    []sms.RowNote
+	Done     []sms.RowNote              // rows that were to be fixed when the page was opened, and are right now
+	Fixed    map[int64][]sms.Correction // by row, of the rows shown
+	After    int64                      // the page begins behind this row
+	Upto     int64                      // and ended with this one when it was opened
+	Trail    string                     // the pages before this one
+	Since    int64                      // when the page was opened
+	Price    Price
+	Currency string // of the price
+	Prev     string
+	Next     string
+	Upload   UploadForm // for the corrected file
+	Live     Refresh    // of the figures while rows are checked or made
+	Errors   sms.Invalid
 }
 
 // kindWords are what a kind of rows is called on the page.
@@ -42,6 +49,10 @@ func wordsOf(k sms.RowKind) kindWords {
 		return kindWords{"Unreadable", "rows that cannot be read", "row that cannot be read"}
 	case sms.RowBlocked:
 		return kindWords{"Blocked", "rows with blocked numbers", "row with a blocked number"}
+	case sms.RowCorrected:
+		return kindWords{"Corrected", "rows that were corrected here", "row that was corrected here"}
+	case sms.RowSecond:
+		return kindWords{"Not the first", "rows after the first with the same number", "row after the first with the same number"}
 	case sms.RowOften:
 		return kindWords{"Message limit reached", "recipients who have reached the message limit",
 			"recipient who has reached the message limit"}
@@ -68,53 +79,6 @@ func (p ListCheckPage) of(k sms.RowKind) int { return int(p.List.Tally.Kinds[k])
 // Filter is the address of the rows of one kind.
 func (p ListCheckPage) filter(k sms.RowKind) string {
 	return With(p.path(), "kind", string(k)) + "#rows"
-}
-
-// todo is what a person has to do, each with the way to its rows.
-func (p ListCheckPage) todo() []Link {
-	var list []Link
-	for _, k := range sms.RowKinds() {
-		n := p.of(k)
-		if !k.Bad() || n == 0 {
-			continue
-		}
-		words := ""
-		switch k {
-		case sms.RowMissing:
-			words = "fill in the missing values in " + Plural(n, "row", "rows")
-		case sms.RowNumber:
-			words = "fix " + Plural(n, "phone number", "phone numbers")
-		case sms.RowText:
-			words = "change the message in " + Plural(n, "row", "rows")
-		default:
-			words = "check " + Plural(n, "row", "rows") + " that we cannot read"
-		}
-		list = append(list, Link{Text: words, Href: p.filter(k)})
-	}
-	return list
-}
-
-// tabs are the filters: the rows to fix together and one by one, then what is
-// only worth knowing.
-func (p ListCheckPage) tabs() []Tab {
-	var tabs []Tab
-	bad := 0
-	for _, k := range sms.RowKinds() {
-		if k.Bad() && p.of(k) > 0 {
-			bad++
-		}
-	}
-	if bad > 1 {
-		tabs = append(tabs, Tab{Text: "All problems", Href: p.path() + "#rows", Current: p.Kind == "",
-			Count: int(p.tally().Bad())})
-	}
-	for _, k := range sms.RowKinds() {
-		if n := p.of(k); n > 0 && k != sms.RowAlready {
-			here := p.Kind == string(k) || p.Kind == "" && bad == 1 && k.Bad()
-			tabs = append(tabs, Tab{Text: wordsOf(k).tab, Href: p.filter(k), Current: here, Count: n})
-		}
-	}
-	return tabs
 }
 
 func (p ListCheckPage) caption() string {
@@ -148,17 +112,15 @@ func (p ListCheckPage) hasFaultOutsideCells() bool {
 
 func noteBeside(n sms.RowNote, columns int) bool { return n.Column < 0 || n.Column >= columns }
 
-// cellCut is where a RowNote cuts its cells, in runes.
+// cellCut is where a cell is cut on the page, in runes; a RowNote cuts some there
+// already.
 const cellCut = 80
 
 func noteCell(n sms.RowNote, i int) string {
 	if i >= len(n.Cells) {
 		return ""
 	}
-	if utf8.RuneCountInString(n.Cells[i]) >= cellCut {
-		return n.Cells[i] + "…"
-	}
-	return n.Cells[i]
+	return Shorten(n.Cells[i], cellCut)
 }
 
 // usedAs is a repaired number as it will be used, without the spaces that make
@@ -182,7 +144,11 @@ func (p ListCheckPage) title() string {
 	case p.List.State != sms.ListChecked:
 		return "Checking the list"
 	case t.Bad() > 0:
-		return Number(int(t.Bad())) + " of " + Plural(int(t.Rows), "row needs", "rows need") + " fixing"
+		verb := " need fixing"
+		if t.Bad() == 1 {
+			verb = " needs fixing"
+		}
+		return Number(int(t.Bad())) + " of " + Plural(int(t.Rows), "row", "rows") + verb
 	case t.Good == 0:
 		return p.nothingLeft()
 	case p.people():
@@ -310,9 +276,17 @@ func (p ListCheckPage) hiddenRows() string {
 	return Plural(int(p.tally().Hidden), "hidden row is", "hidden rows are") + " left out"
 }
 
+// sub says what the page is about: the file, the sender and the text.
 func (p ListCheckPage) sub() string {
 	if p.tally().Bad() > 0 {
-		return Shorten(p.List.FileName, 60)
+		words := Shorten(p.List.FileName, 60)
+		if o := p.List.Order; !p.people() && o.SenderID != "" {
+			words += " · from " + o.SenderID
+		}
+		if o := p.List.Order; !p.people() && o.Text != "" {
+			words += " · “" + Shorten(o.Text, 80) + "”"
+		}
+		return words
 	}
 	out := "From " + Plural(int(p.tally().Rows), "row", "rows") + " in " + Shorten(p.List.FileName, 60) + "."
 	if p.tally().Good == 0 {
@@ -342,13 +316,6 @@ func (p ListCheckPage) nextStepText() string {
 	return words + "You will see the cost on the next page. Nothing has been sent yet."
 }
 
-func (p ListCheckPage) onwardTitle() string {
-	if p.tally().Bad() > 0 {
-		return "Or continue without these rows"
-	}
-	return ""
-}
-
 // top is the head of the page.
 func (p ListCheckPage) top(title, sub string) FlowTop {
 	return FlowTop{Title: title, Sub: sub, Step: StepCheck, Back: [2]string{ListStart(p.List), ""}}
@@ -368,6 +335,10 @@ func (p ListCheckPage) deck() Deck {
 	}
 	if left := t.LeftOut(); left > 0 {
 		d.Facts = append(d.Facts, DeckFact{Figure: Number(int(left)), Word: "left out", Desk: true})
+	}
+	if t.Good > 0 && p.Price.Known() && !p.people() {
+		d.Facts = append(d.Facts, DeckFact{Figure: "about " + reckoned(p.Currency, p.Price.of(t.Parts)), Word: "to send them",
+			Desk: true})
 	}
 	return d
 }

@@ -130,3 +130,15 @@ type LiveMarkProps struct {
 	Paused bool
 	ReadAt string
 }
+
+// mendAttrs let a field post its form to url once it was changed; the page is
+// renewed where it differs, and what is being typed elsewhere stays.
+func mendAttrs(url string) templ.Attributer {
+	return templ.OrderedAttributes{
+		{Key: "hx-post", Value: url},
+		{Key: "hx-trigger", Value: "change"},
+		{Key: "hx-target", Value: "#main"},
+		{Key: "hx-select", Value: "#main"},
+		{Key: "hx-swap", Value: "outerMorph"},
+	}
+}

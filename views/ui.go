@@ -136,6 +136,7 @@ type TileProps struct {
 // scroller, Caption the table; they must differ.
 type TableProps struct {
 	ID, Caption, Label string
+	Class              string // of the table, beside its own
 }
 
 func (p TableProps) label() string {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,28 +64,24 @@ func TestCheckOfADirtyList(t *testing.T) {
 	page.has("4 of 20 rows need fixing", "june.csv", "4 of 20 rows to fix", "1 row is a duplicate.",
 		"1 number is blocked. Nothing will be sent to it.", "We fixed 1 phone number. Removed spaces (1)",
 		"14 messages are ready.", "2 rows are left out.")
-	todo := map[string]string{"fill in the missing values in 1 row": "missing", "fix 2 phone numbers": "number",
-		"change the message in 1 row": "text"}
-	for words, kind := range todo {
-		if href := page.attr(fmt.Sprintf(`#verdict a:contains("%s")`, words), "href"); href != at+"/check?kind="+kind+
+	for words, kind := range map[string]string{"Missing value": "missing", "Phone number": "number", "Message": "text"} {
+		if href := page.attr(fmt.Sprintf(`#rows .keys a:contains("%s")`, words), "href"); href != at+"/check?kind="+kind+
 			"#rows" {
 			t.Errorf("%q leads to %q", words, href)
 		}
 	}
-	for row, cell := range map[string]struct {
-		column int
-		fault  string
-		given  string
-	}{
-		"4":  {1, "Too short: has 9 digits, needs 11", "080312345"},
-		"6":  {1, "Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number", "2.34803E+12"},
-		"8":  {2, "Missing: enter a name", ""},
-		"10": {3, `Shorten "date"`, "Thursday the thirteenth"},
+	for row, want := range map[string][2]string{
+		"4":  {"Too short: has 9 digits, needs 11", "080312345"},
+		"6":  {"Excel has shortened this number (2.34803E+12), so its last digits are lost. Set the column to Text and re-enter the number", "2.34803E+12"},
+		"8":  {"Missing: enter a name", ""},
+		"10": {`Shorten "date"`, "Thursday the thirteenth"},
 	} {
-		cells := page.page().Find("#row-" + row).Children()
-		if cells.First().Text() != row || !strings.Contains(cells.Eq(cell.column).Find(".cell-err b").Text(), cell.fault) ||
-			!strings.Contains(cells.Eq(cell.column).Text(), cell.given) || cells.Find(".cell-err").Length() != 1 {
-			t.Errorf("row %s: %q", row, cells.Text())
+		if said := page.text("#fault-" + row); !strings.Contains(said, want[0]) {
+			t.Errorf("row %s: %q", row, said)
+		}
+		page.count("#row-"+row+" input.input", 1)
+		if given := page.attr("#row-"+row+" input.input", "value"); !strings.HasPrefix(given, want[1]) {
+			t.Errorf("row %s has %q", row, given)
 		}
 	}
 	got := b.get(at + "/check?kind=repaired").is(200).has("1 phone number that we fixed")
@@ -180,11 +177,11 @@ func TestNothingLeftToSend(t *testing.T) {
 	b := s.as(s.boss)
 	_, page := b.checks("bad.csv", "phone,name\n12,Ada\n34,Bola\n", "Dear ##name##, hello")
 	s.leads(page)
-	page.has("rows need fixing", "bad.csv", "Upload the corrected file",
-		"Back to message and columns").count("#make", 0)
+	page.has("rows need fixing", "bad.csv", "Upload a corrected file instead",
+		"Back to message and columns").count("#go-on", 0)
 }
 
-// Rows come 50 a page, forwards and backwards.
+// Rows to fix come 15 a page, forwards and backwards.
 func TestPagesOfRows(t *testing.T) {
 	s := newSite(t)
 	s.clinic()
@@ -192,7 +189,7 @@ func TestPagesOfRows(t *testing.T) {
 	b := s.as(s.boss)
 	var list strings.Builder
 	list.WriteString("phone,name\n08031234567,Ada\n")
-	for i := range 120 {
+	for i := range 40 {
 		fmt.Fprintf(&list, "%d,Bola\n", i)
 	}
 	at, first := b.checks("long.csv", list.String(), "Dear ##name##, hello")
@@ -205,7 +202,7 @@ func TestPagesOfRows(t *testing.T) {
 	back := b.get(strings.TrimSuffix(third.attr(".pager a[rel=prev]", "href"), "#rows")).is(200)
 	start := b.get(strings.TrimSuffix(back.attr(".pager a[rel=prev]", "href"), "#rows")).is(200)
 	if got := []string{rows(first), rows(second), rows(third), rows(back), rows(start)}; strings.Join(got,
-		", ") != "50 from 3, 50 from 53, 20 from 103, 50 from 53, 50 from 3" {
+		", ") != "15 from 3, 15 from 18, 10 from 33, 15 from 18, 15 from 3" {
 		t.Errorf("%v", got)
 	}
 	third.count(".pager a[rel=next]", 0)
@@ -297,4 +294,82 @@ func TestAListWhoseFileIsMissing(t *testing.T) {
 		"Upload another file")
 	b.get(other + "/message").is(200).lacks("not in this backup")
 	b.get("/new/list").is(200)
+}
+
+// formOf is what a form of the page would send, with what is typed instead.
+func (a answer) formOf(form string, typed ...string) []string {
+	a.t.Helper()
+	var fields []string
+	doc := a.page()
+	inputs := doc.Find(form + " input[name]").AddSelection(doc.Find("input[form=" + strings.TrimPrefix(form, "#") + "]"))
+	for i := range inputs.Length() {
+		name := inputs.Eq(i).AttrOr("name", "")
+		if !slices.Contains(typed, name) {
+			fields = append(fields, name, inputs.Eq(i).AttrOr("value", ""))
+		}
+	}
+	if inputs.Length() == 0 {
+		a.t.Fatalf("no form %s", form)
+	}
+	return append(fields, typed...)
+}
+
+const someToFix = "phone,name,amount\n0803123,Ada,10\n08031234567,Bola,\n08031234568,Chidi,\n08031234569,Dayo,\n" +
+	"08031234560,Efe,30\n08031234560,Efe again,40\n08031234571,Fola,\n08031234572,Gozie,\n"
+
+// Without scripts the typed cells go with a button; what is right by then is
+// sent, and what is not says so.
+func TestRowsAreFixedWhereTheyStand(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	s.importer()
+	b := s.as(s.boss)
+	at, page := b.checks("fees.csv", someToFix, "Dear ##name##, pay ##amount##.")
+	page.has("6 of 8 rows need fixing", "One amount for the 5 rows without one")
+	saved := b.post(at+"/rows", page.formOf("#make", "cell:2:0", "08031234561", "cell:3:2", "5")...).is(http.StatusSeeOther)
+	page = b.get(saved.header.Get("Location")).is(200).has("4 of 8 rows need fixing", "Ready", "0803123", "08031234561")
+	page.count("#row-2.done", 1)
+	page.count("#row-3.done", 1)
+	fresh := b.get(at + "/check").is(200)
+	fresh.count("#row-2", 0)
+	b.get(at+"/check?kind=corrected").is(200).has("Corrected by Ada Obi", "The file has nothing here")
+	wrong := b.post(at+"/rows", fresh.formOf("#make", "cell:4:2", strings.Repeat("long ", 300))...).is(http.StatusSeeOther)
+	b.get(wrong.header.Get("Location")).is(200).has("Still wrong:")
+
+	b.post(at+"/fill", b.get(at+"/check").formOf("#fill", "value", "20")...).is(http.StatusSeeOther)
+	page = b.get(at + "/check").is(200)
+	page.has("1 of 8 rows needs fixing", "Rows without amount get “20”.")
+	b.post(at+"/first", page.formOf("#keep-first")...).is(http.StatusSeeOther)
+	page = b.get(at+"/check").is(200).has("Of each number only the first row is sent.", "Send them too")
+
+	// The row that is still wrong is mended by the press that leaves out the others.
+	made := b.post(at+"/make", page.formOf("#make", "cell:4:2", "7")...).is(http.StatusSeeOther)
+	if to := made.header.Get("Location"); !regexp.MustCompile(confirmed).MatchString(to) {
+		t.Fatalf("it leads to %q", to)
+	}
+	b.get(made.header.Get("Location")).is(200).has("Send 7 messages now")
+}
+
+// With scripts one cell is posted, and the page comes back with it.
+func TestACellAlone(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	s.importer()
+	b := s.as(s.boss)
+	at, page := b.checks("fees.csv", someToFix, "Dear ##name##, pay ##amount##.")
+	got := b.postFragment(at+"/rows", page.formOf("#make", "cell:2:0", "08031234561")...).is(200)
+	got.has("5 of 8 rows need fixing").count("#row-2.done", 1)
+	if was, is := page.attr("#make [name=version]", "value"), got.attr("#make [name=version]", "value"); was == is {
+		t.Error("the bar would send the version of before")
+	}
+	got = b.postFragment(at+"/rows", got.formOf("#make", "cell:3:2", strings.Repeat("9", 4001))...).is(200)
+	got.has("This has more than 4,000 characters. Shorten it")
+	b.post(at+"/rows", got.formOf("#make", "cell:6:0", "08031234562")...).is(http.StatusNotFound)
+	s.as(s.hire("eve@example.org", sms.Sender)).post(at+"/rows", "cell:2:0", "08031234562").is(http.StatusNotFound)
+	// Another page, opened before: what it shows of rows that were corrected since
+	// then is no correction, and they go along.
+	made := b.post(at+"/make", page.formOf("#make")...).is(http.StatusSeeOther)
+	if to := made.header.Get("Location"); !regexp.MustCompile(confirmed).MatchString(to) {
+		t.Fatalf("it leads to %q", to)
+	}
 }

@@ -74,7 +74,8 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,
 			Overview: db, Find: db},
-		Do: campaign.Orders{Campaign: d, Message: d, Download: lists.NewDownloads(l, db), Confirm: d, Draft: d, Upload: l, Audience: l,
+		Do: campaign.Orders{Campaign: d, Message: d, Download: lists.NewDownloads(l, db), Confirm: d, Draft: d, Upload: l,
+			Correct: lists.NewCorrections(l, db), Audience: l,
 			Doubt: d},
 	}
 	menus := ussd.Config{

@@ -296,7 +296,8 @@ func (s *server) pages() *web.Web {
 		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
 			Doubt: s.db, Overview: s.db, Find: s.db},
 		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.downloads,
-			Confirm: s.desk, Draft: s.desk.Campaigns, Upload: s.lists, Audience: s.lists, Doubt: s.desk.Doubts},
+			Confirm: s.desk, Draft: s.desk.Campaigns, Upload: s.lists,
+			Correct: lists.NewCorrections(s.lists, s.db), Audience: s.lists, Doubt: s.desk.Doubts},
 	}
 	menus := ussd.Config{
 		Ask: ussd.Questions{MenuBase: s.db, Menu: s.db, Caller: s.db},

@@ -217,7 +217,7 @@ type message struct {
 func newChecker(account sms.Account, l sms.List, blocked []int64, stops *sms.StopLinks) *checker {
 	c := &checker{account: account, list: l, fill: newRenderer(l.Order), phones: newPhoneReader(account), blocked: blocked,
 		seen:  newNumberSet(),
-		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}}, letters: map[rune]bool{},
+		tally: sms.ListTally{Kinds: map[sms.RowKind]int64{}, Fixes: map[string]int64{}, Lacks: map[int]int64{}}, letters: map[rune]bool{},
 		make: (*checker).message}
 	if l.Purpose == sms.ForContacts {
 		return c.forContacts()
@@ -270,6 +270,9 @@ func (c *checker) judge(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 	note := func(kind sms.RowKind, column int, text string) *sms.RowNote {
 		c.tally.Kinds[kind]++
 		c.here.note(kind)
+		if kind == sms.RowMissing {
+			c.tally.Lacks[column]++
+		}
 		if !kind.Bad() && !kind.LeftOut() && c.tally.Kinds[kind] > knownNotes {
 			return &sms.RowNote{}
 		}

@@ -53,7 +53,10 @@ func (d *Corrections) edit(ctx context.Context, l sms.List) (*edit, error) {
 		e.fixed = map[int64][]sms.Correction{}
 	}
 	e.tally.Kinds, e.tally.Fixes = maps.Clone(l.Tally.Kinds), maps.Clone(l.Tally.Fixes)
-	e.tally.Map = slices.Clone(l.Tally.Map)
+	e.tally.Map, e.tally.Lacks = slices.Clone(l.Tally.Map), maps.Clone(l.Tally.Lacks)
+	if e.tally.Lacks == nil {
+		e.tally.Lacks = map[int]int64{}
+	}
 	return e, nil
 }
 
@@ -303,6 +306,9 @@ func (e *edit) recount(ctx context.Context, row int64) error {
 		for _, n := range side.notes {
 			t.Kinds[n.Kind] += side.n
 			here.note(n.Kind)
+			if n.Kind == sms.RowMissing {
+				t.Lacks[n.Column] += side.n
+			}
 		}
 		for f, n := range side.fixes {
 			if t.Fixes[f] += side.n * n; t.Fixes[f] <= 0 {

@@ -188,6 +188,7 @@ type ListTally struct {
 	Added   int64             // people who were new, of a list for contacts that is made
 	Changed int64             // and those of whom something was new
 	Map     []MapCell         // the rows of the list from its first to its last
+	Lacks   map[int]int64     // by column: rows with nothing in it that need it
 	// Already are those of Good who got nearly the same text lately, nil where
 	// nobody did; LookedAt is when that was looked up (ms).
 	Already  *AlreadySent

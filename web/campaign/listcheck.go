@@ -1,10 +1,14 @@
 package campaign
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/lists"
@@ -13,7 +17,12 @@ import (
 	"smsdesk/web/page"
 )
 
-const notesShown = 50
+const (
+	// notesShown is how many rows a page has, fixesShown how many with a field.
+	notesShown, fixesShown = 50, 15
+	// doneShown is the most rows that stay in view after they were corrected.
+	doneShown = 1000
+)
 
 // ListCheck shows how far a list is, what the check found, or leads on.
 func (s *uploads) ListCheck(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -53,6 +62,10 @@ func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.
 		if err := s.readNotes(r, &p); err != nil {
 			return err
 		}
+		p.Currency = a.Currency
+		if p.Price, err = priceOf(r.Context(), s.store, a, s.Now()); err != nil {
+			return err
+		}
 		p.Upload.Label = "Upload the corrected file"
 	}
 	if l.Purpose == sms.ForContacts {
@@ -86,6 +99,9 @@ func listNav(l sms.List) string {
 // the ones to fix, else of the first kind that there is.
 func (s *uploads) readNotes(r *http.Request, p *views.ListCheckPage) error {
 	q, t := r.URL.Query(), p.List.Tally
+	if r.Method == http.MethodPost {
+		q = r.PostForm
+	}
 	filter := sms.RowFilter{After: page.Number(q.Get("after")), Limit: notesShown}
 	kind := sms.RowKind(q.Get("kind"))
 	if !slices.Contains(sms.RowKinds(), kind) || t.Kinds[kind] == 0 {
@@ -104,14 +120,51 @@ func (s *uploads) readNotes(r *http.Request, p *views.ListCheckPage) error {
 	if kind != "" {
 		filter.Kinds = []sms.RowKind{kind}
 	}
+	fields := kind == "" || kind.Bad() || kind == sms.RowCorrected
+	if fields {
+		filter.Limit = fixesShown
+	}
 	notes, more, err := s.store.ListNotes(r.Context(), p.List.UID, filter)
 	if err != nil {
 		return err
 	}
-	p.Kind, p.Notes = string(kind), notes
+	p.Kind, p.Notes, p.After, p.Trail = string(kind), notes, filter.After, q.Get("trail")
+	if fields {
+		if err := s.readFixed(r.Context(), p, page.Number(q.Get("since")), page.Number(q.Get("upto"))); err != nil {
+			return err
+		}
+	}
 	p.Prev, p.Next = notePages(views.With(views.ListPath(p.List.UID, "/check"), "kind", string(kind)), q.Get("trail"),
 		filter.After, notes, more)
 	return nil
+}
+
+// readFixed reads what was corrected, and keeps in view what was corrected since
+// the page was opened with the rows up to upto.
+func (s *uploads) readFixed(ctx context.Context, p *views.ListCheckPage, since, upto int64) error {
+	all, err := s.store.Corrections(ctx, p.List.ID)
+	if err != nil {
+		return err
+	}
+	p.Fixed, p.Since, p.Upto = map[int64][]sms.Correction{}, since, upto
+	fresh := map[int64]bool{}
+	for _, c := range all {
+		p.Fixed[c.Row] = append(p.Fixed[c.Row], c)
+		fresh[c.Row] = fresh[c.Row] || since > 0 && c.At >= since
+	}
+	if since == 0 {
+		p.Since = s.Now().UnixMilli()
+	}
+	if len(p.Notes) > 0 {
+		p.Upto = max(p.Upto, p.Notes[len(p.Notes)-1].Row)
+	}
+	if len(fresh) == 0 || p.Upto == 0 {
+		return nil
+	}
+	done, _, err := s.store.ListNotes(ctx, p.List.UID, sms.RowFilter{Kinds: []sms.RowKind{sms.RowCorrected},
+		After: p.After, Upto: p.Upto, Limit: doneShown})
+	p.Done = slices.DeleteFunc(done, func(n sms.RowNote) bool { return !fresh[n.Row] })
+	return err
 }
 
 // notePages are the addresses of the pages before and after; the way back is
@@ -141,8 +194,25 @@ func (s *uploads) ListMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 		return err
 	}
 	f := r.PostForm
+	version := page.Number(f.Get("version"))
+	// Rows that were corrected meanwhile, here or by this very press, do not make
+	// it another list; another text or other columns do.
+	if l.State == sms.ListChecked && (l.Version == version || f.Get("order") == views.OrderKey(l)) {
+		// What was typed and not saved yet goes along.
+		corrected, err := s.corrections.Correct(r.Context(), v.User, l.UID, typedCells(f))
+		if bad, ok := errors.AsType[sms.Invalid](err); ok {
+			return s.showListCheck(w, r, v, l, a, http.StatusUnprocessableEntity, bad)
+		}
+		if err != nil && !errors.Is(err, sms.ErrConflict) {
+			return err
+		}
+		if l = corrected; l.State != sms.ListChecked {
+			return s.redirectToList(w, r, l)
+		}
+		version = l.Version
+	}
 	order := lists.MakeOrder{LeaveOut: f.Get("leave_out") != ""}
-	after, err := s.lists.MakeCampaign(r.Context(), v.User, l.UID, page.Number(f.Get("version")), order)
+	after, err := s.lists.MakeCampaign(r.Context(), v.User, l.UID, version, order)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -150,6 +220,91 @@ func (s *uploads) ListMake(w http.ResponseWriter, r *http.Request, v *page.Visit
 	case errors.Is(err, sms.ErrConflict):
 		return page.Redirect(w, r, views.ListNext(l))
 	case err != nil:
+		return err
+	}
+	return s.redirectToList(w, r, after)
+}
+
+// typedCells are the cells of a list that were changed in a form: what stands in
+// the others may be older than what somebody typed elsewhere.
+func typedCells(f url.Values) (cells []lists.Cell) {
+	for name, value := range f {
+		row, column, is := strings.Cut(strings.TrimPrefix(name, "cell:"), ":")
+		was, shown := f["was:"+name]
+		if !is || !strings.HasPrefix(name, "cell:") || shown && was[0] == value[0] {
+			continue
+		}
+		at, err := strconv.Atoi(column)
+		if err == nil {
+			cells = append(cells, lists.Cell{Row: page.Number(row), Column: at, Value: value[0]})
+		}
+	}
+	slices.SortFunc(cells, func(a, b lists.Cell) int { return cmp.Or(cmp.Compare(a.Row, b.Row), a.Column-b.Column) })
+	return cells
+}
+
+// ListRows corrects the cells that were typed.
+func (s *uploads) ListRows(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	l, a, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	if l.State != sms.ListChecked {
+		return page.Redirect(w, r, views.ListNext(l))
+	}
+	after, err := s.corrections.Correct(r.Context(), v.User, l.UID, typedCells(r.PostForm))
+	bad, invalid := errors.AsType[sms.Invalid](err)
+	switch {
+	case invalid && !page.IsFragment(r):
+		return s.showListCheck(w, r, v, l, a, http.StatusUnprocessableEntity, bad)
+	case invalid:
+		return s.showListCheck(w, r, v, l, a, http.StatusOK, bad)
+	case errors.Is(err, sms.ErrConflict):
+		return page.Redirect(w, r, views.ListNext(l))
+	case err != nil:
+		return err
+	case busy(after):
+		return s.redirectToList(w, r, after)
+	case page.IsFragment(r):
+		return s.showListCheck(w, r, v, after, a, http.StatusOK, nil)
+	}
+	to := views.With(views.ListPath(l.UID, "/check"), "kind", r.PostForm.Get("kind"))
+	for _, name := range []string{"after", "trail", "since", "upto"} {
+		to = views.With(to, name, r.PostForm.Get(name))
+	}
+	return page.Redirect(w, r, to+"#rows")
+}
+
+// ListFill puts one value where a placeholder has none; nothing takes that back.
+func (s *uploads) ListFill(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	return s.listDecided(w, r, v, func(l sms.List, version int64) (sms.List, error) {
+		return s.corrections.FillEmpty(r.Context(), v.User, l.UID, version, r.PostForm.Get("mark"), r.PostForm.Get("value"))
+	})
+}
+
+// ListFirst says whether of each number only the first row is sent.
+func (s *uploads) ListFirst(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	return s.listDecided(w, r, v, func(l sms.List, version int64) (sms.List, error) {
+		return s.corrections.KeepFirst(r.Context(), v.User, l.UID, version, r.PostForm.Get("only") != "")
+	})
+}
+
+// listDecided carries out a decision about a checked list, all of whose rows are
+// then checked again.
+func (s *uploads) listDecided(w http.ResponseWriter, r *http.Request, v *page.Visit,
+	do func(l sms.List, version int64) (sms.List, error)) error {
+	l, a, err := s.listOf(r, v)
+	if err != nil {
+		return err
+	}
+	after, err := do(l, page.Number(r.PostForm.Get("version")))
+	if bad, ok := errors.AsType[sms.Invalid](err); ok {
+		return s.showListCheck(w, r, v, l, a, http.StatusUnprocessableEntity, bad)
+	}
+	if errors.Is(err, sms.ErrConflict) {
+		return page.Redirect(w, r, views.ListNext(l))
+	}
+	if err != nil {
 		return err
 	}
 	return s.redirectToList(w, r, after)

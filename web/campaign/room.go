@@ -27,6 +27,7 @@ type Orders struct {
 	Draft    draftOrders
 	Audience audienceOrders
 	Upload   uploadOrders
+	Correct  correctOrders
 	Doubt    doubtOrders
 }
 
@@ -58,7 +59,7 @@ func New(site *page.Site, c Config) *Room {
 		Downloads: &downloads{base: common, lists: c.Do.Download, downloads: make(page.Seats, downloadsMost)},
 		Confirms:  &confirms{base: common, store: c.Ask.Confirm, desk: c.Do.Confirm},
 		Drafts:    &drafts{base: common, store: c.Ask.Draft, desk: c.Do.Draft, lists: c.Do.Audience},
-		Uploads:   &uploads{base: common, store: c.Ask.Upload, lists: c.Do.Upload},
+		Uploads:   &uploads{base: common, store: c.Ask.Upload, lists: c.Do.Upload, corrections: c.Do.Correct},
 		Doubts:    &doubts{base: common, store: c.Ask.Doubt, desk: c.Do.Doubt},
 		Overviews: &overviews{base: common, store: c.Ask.Overview},
 		Finds:     &finds{base: common, store: c.Ask.Find},

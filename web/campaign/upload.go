@@ -26,17 +26,27 @@ import (
 // uploads are the pages of uploaded lists, of recipients and of contacts.
 type uploads struct {
 	*base
-	store uploadQuestions
-	lists uploadOrders
+	store       uploadQuestions
+	lists       uploadOrders
+	corrections correctOrders
 }
 
 // uploadQuestions are what uploads ask of the storage.
 type uploadQuestions interface {
+	priced
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	Corrections(ctx context.Context, list int64) ([]sms.Correction, error)
 	List(ctx context.Context, uid string) (sms.List, error)
 	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
 	Lists(ctx context.Context, account, user int64, limit int) ([]sms.List, error)
+}
+
+// correctOrders are how people mend a checked list.
+type correctOrders interface {
+	Correct(ctx context.Context, by sms.User, uid string, cells []lists.Cell) (sms.List, error)
+	FillEmpty(ctx context.Context, by sms.User, uid string, version int64, mark, value string) (sms.List, error)
+	KeepFirst(ctx context.Context, by sms.User, uid string, version int64, only bool) (sms.List, error)
 }
 
 // uploadOrders are what people do on these pages.
