@@ -99,7 +99,12 @@ func (sqliteFile) spare(ctx context.Context, db *sql.DB) error {
 }
 
 func (sqliteFile) lend(ctx context.Context, db *sql.DB, path, as string) (giveBack func() error, err error) {
-	if _, err := db.ExecContext(ctx, "attach $1 as "+as, fileURI(path, url.Values{"mode": {"ro"}})); err != nil {
+	_, err = db.ExecContext(ctx, "attach $1 as "+as, fileURI(path, url.Values{"mode": {"ro"}}))
+	if err == nil {
+		// It is read from the beginning to the end.
+		_, err = db.ExecContext(ctx, "pragma "+as+".cache_size = -100")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("attach %s: %w", as, err)
 	}
 	return func() error {
@@ -111,20 +116,20 @@ func (sqliteFile) lend(ctx context.Context, db *sql.DB, path, as string) (giveBa
 }
 
 const (
-	usualPages     = "pragma cache_size = -8000; pragma wal_autocheckpoint = 8000"
-	stretchedPages = "pragma cache_size = -20000; pragma wal_autocheckpoint = 64000"
+	usualLog     = "pragma wal_autocheckpoint = 8000"
+	stretchedLog = "pragma wal_autocheckpoint = 64000"
 )
 
-// stretch keeps the pages of an index in memory in which rows stand far apart: each
-// is then written once in a transaction, and brought into the file once for many.
+// stretch lets the write-ahead log grow to 256 MB: pages of an index in which rows stand
+// far apart change in every transaction, and are brought into the file once for many.
 func (f sqliteFile) stretch(ctx context.Context, db *sql.DB) (back func() error, err error) {
-	if _, err := db.ExecContext(ctx, stretchedPages); err != nil {
-		return nil, fmt.Errorf("keep more pages: %w", err)
+	if _, err := db.ExecContext(ctx, stretchedLog); err != nil {
+		return nil, fmt.Errorf("let the log grow: %w", err)
 	}
 	return func() error {
 		ctx := context.WithoutCancel(ctx)
-		if _, err := db.ExecContext(ctx, usualPages); err != nil {
-			return fmt.Errorf("keep fewer pages: %w", err)
+		if _, err := db.ExecContext(ctx, usualLog); err != nil {
+			return fmt.Errorf("keep the log short: %w", err)
 		}
 		return f.spare(ctx, db)
 	}, nil

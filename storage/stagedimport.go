@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// rowsPerStage is over how many rows one statement goes: an error, the end of a
-	// turn and other writers are looked for in between.
-	rowsPerStage = 1000
+	// rowsPerStage is over how many rows one statement goes: the end of a turn and
+	// other writers are looked for in between, and the engine keeps every page that a
+	// statement changes as it was before, in case it fails.
+	rowsPerStage = 250
 	// longSlice is how long one transaction stores staged rows when nobody waits:
 	// most of what it costs is the pages that its rows share.
 	longSlice = time.Second
