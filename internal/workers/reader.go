@@ -31,6 +31,7 @@ type ReaderStore interface {
 	MarkLate(ctx context.Context, account, before, now int64) ([]int64, error)
 	DoubtRateAnswers(ctx context.Context, account int64, country string, before int64) (proven bool, err error)
 	PurgeDrafts(ctx context.Context, before int64) error
+	PurgeWritten(ctx context.Context, before int64) error
 	Tidy(ctx context.Context, now int64) (more bool, err error)
 	PurgeSessions(ctx context.Context, idle, oldest int64) error
 	PurgeTokenRequests(ctx context.Context, before int64) error
@@ -55,6 +56,7 @@ const (
 	balanceMaxAge = 5 * time.Minute
 	retryInterval = time.Minute
 	draftMaxAge   = 7 * 24 * time.Hour
+	writtenMaxAge = 30 * 24 * time.Hour
 	requestMaxAge = 90 * 24 * time.Hour // of a program's Idempotency-Key
 	readTimeout   = 30 * time.Second
 	reportGrace   = 2 * time.Minute
@@ -76,6 +78,8 @@ func (r *Reader) Run(ctx context.Context) {
 		r.logError(ctx, "alarms not mailed", r.sendAlerts(ctx))
 		now := r.now()
 		r.logError(ctx, "old drafts not forgotten", r.store.PurgeDrafts(ctx, now.Add(-draftMaxAge).UnixMilli()))
+		r.logError(ctx, "what was typed long ago not forgotten",
+			r.store.PurgeWritten(ctx, now.Add(-writtenMaxAge).UnixMilli()))
 		r.logError(ctx, "campaigns not tidied", r.tidy(ctx))
 		// They are refused long before; as long as they are known they tell
 		// whoever comes back why they are signed out.

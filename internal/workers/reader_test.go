@@ -46,6 +46,7 @@ func (e *ended) Campaigns(_ context.Context, f sms.CampaignFilter) (list []sms.C
 	return list, false, nil
 }
 func (e *ended) PurgeDrafts(context.Context, int64) error            { return nil }
+func (e *ended) PurgeWritten(context.Context, int64) error           { return nil }
 func (e *ended) Tidy(context.Context, int64) (bool, error)           { return false, nil }
 func (e *ended) PurgeSessions(context.Context, int64, int64) error   { return nil }
 func (e *ended) PurgeTokenRequests(context.Context, int64) error     { return nil }

@@ -807,3 +807,10 @@ type UssdVersion struct {
 	ByID   int64
 	ByName string
 }
+
+type Written struct {
+	UserID    int64
+	AccountID int64
+	Form      string
+	SavedAt   int64
+}

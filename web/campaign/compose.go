@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,11 +39,19 @@ type draftQuestions interface {
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
+	// Written is sms.ErrNotFound where nothing was typed.
+	Written(ctx context.Context, user, account int64) (form string, savedAt int64, err error)
+}
+
+// writtenOrders save what is typed; "" forgets it.
+type writtenOrders interface {
+	SaveWritten(ctx context.Context, by sms.User, account int64, form string) error
 }
 
 // draftOrders are what people do on these pages.
 type draftOrders interface {
 	CreateCampaign(ctx context.Context, by sms.User, o desk.Order) (sms.Campaign, error)
+	writtenOrders
 }
 
 const (
@@ -63,14 +72,15 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	if err != nil {
 		return err
 	}
+	written, at, err := s.written(r, v)
+	if err != nil {
+		return err
+	}
+	if q.Get("go") == "on" && len(typed) == 0 {
+		typed = written
+	}
 	if len(typed) > 0 {
-		r.PostForm = typed
-		if p, err = s.composeTyped(r, v); err != nil {
-			return err
-		}
-		read := phone.ReadAll(p.Numbers, v.Account.Country, v.Account.Abroad)
-		p.Count = &read
-		return s.Render(w, r, http.StatusOK, views.Compose(v.Frame("New message", "new"), p))
+		return s.showTyped(w, r, v, typed)
 	}
 	if id := q.Get("group"); id != "" {
 		if p.Group, err = s.groupFor(r, v, id); err != nil {
@@ -86,6 +96,10 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 		err = s.prefill(r, v, &p, again, false)
 	default:
 		err = s.showUnsentDraft(r, v, &p)
+		if len(written) > 0 {
+			p.Unsent = &views.Unsent{Name: cmp.Or(sms.NameFromText(page.Lines(written.Get("text"))), "no text yet"),
+				When: v.When(at), Href: views.With(views.NewPath, "go", "on")}
+		}
 	}
 	if err != nil {
 		return err
@@ -253,6 +267,9 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	if err != nil {
 		return err
 	}
+	if err := s.forgetWritten(r, v); err != nil {
+		return err
+	}
 	if !c.MayStart() {
 		return page.Redirect(w, r, views.CampaignPath(c.ID))
 	}
@@ -306,6 +323,7 @@ func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	if !counting(w, v) {
 		return nil
 	}
+	s.saveWritten(r, v)
 	text := page.Lines(r.PostForm.Get("text"))
 	if len(text) > countedMost {
 		text = text[:countedMost]
@@ -328,6 +346,7 @@ func (s *drafts) Numbers(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	if !counting(w, v) {
 		return nil
 	}
+	s.saveWritten(r, v)
 	text := r.PostForm.Get("numbers")
 	if len(text) > countedMost {
 		return s.Render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))

@@ -103,9 +103,13 @@ func (s *drafts) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) err
 	return page.Redirect(w, r, views.NewPath)
 }
 
+// usedOnce are the fields of a form that belong to one page and not to the
+// message.
+var usedOnce = []string{"token", "version", "account", "replaces", "file", "do"}
+
 // keepTyped keeps a form and leads to the page that shows it again.
 func (s *base) keepTyped(w http.ResponseWriter, r *http.Request, v *page.Visit, to string) error {
-	for _, once := range []string{"token", "version", "account", "replaces", "file", "do"} {
+	for _, once := range usedOnce {
 		r.PostForm.Del(once)
 	}
 	return page.Redirect(w, r, s.KeepTyped(v, to, r.PostForm))
@@ -137,6 +141,9 @@ func (s *drafts) ToAudience(w http.ResponseWriter, r *http.Request, v *page.Visi
 		return s.composeAgain(w, r, v, p, bad)
 	}
 	if err != nil {
+		return err
+	}
+	if err := s.forgetWritten(r, v); err != nil {
 		return err
 	}
 	return s.keepTyped(w, r, v, views.ListNext(l))

@@ -29,6 +29,7 @@ type uploads struct {
 	store       uploadQuestions
 	lists       uploadOrders
 	corrections correctOrders
+	desk        writtenOrders
 }
 
 // uploadQuestions are what uploads ask of the storage.
@@ -331,6 +332,9 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Vi
 	if p.replaces == "" || l.State != sms.ListUploaded {
 		if p.typed.Get("text") != "" && p.purpose == sms.ForCampaign {
 			r.PostForm = p.typed
+			if err := s.desk.SaveWritten(r.Context(), v.User, v.Account.ID, ""); err != nil {
+				return err
+			}
 			return s.keepTyped(w, r, v, views.ListNext(l))
 		}
 		return page.Redirect(w, r, views.ListNext(l))
