@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/playwright-community/playwright-go"
@@ -23,6 +24,9 @@ func TestNothingTypedIsLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newTab(t, newBrowser(t), o.base, options)
 			p.signIn(adaEmail, adaPassword)
+			if options.JavaScriptEnabled == nil {
+				p.goesOnElsewhere(o)
+			}
 			p.goesOnWriting(o)
 			p.goesOnUploading(o, options.JavaScriptEnabled == nil)
 			p.quiet()
@@ -48,6 +52,25 @@ func (p *tab) comesBack(to *regexp.Regexp) {
 	p.fill("Password", adaPassword)
 	p.press("Sign in")
 	p.do(p.WaitForURL(to))
+}
+
+// goesOnElsewhere types in one browser and goes on in another.
+func (p *tab) goesOnElsewhere(o *office) {
+	p.t.Helper()
+	p.open("/new")
+	p.numbers("0803 000 0001")
+	p.do(p.GetByLabel("Message", playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).PressSequentially("Come at 9"))
+	other := newTab(p.t, newBrowser(p.t), o.base)
+	other.signIn(adaEmail, adaPassword)
+	waitFor(p.t, patience, "what was typed", func() bool {
+		other.open("/new")
+		return strings.Contains(other.text("#main"), "“Come at 9”")
+	})
+	other.picture("written")
+	other.follow("Continue this message")
+	other.press("Continue")
+	other.do(other.WaitForURL(regexp.MustCompile(`/campaigns/\d+/confirm$`)))
+	other.sees("0803 000 0001")
 }
 
 func (p *tab) goesOnWriting(o *office) {
