@@ -16,6 +16,24 @@
   });
   on('submit', e => e.target.dataset.busy && e.submitter && label(e.submitter, e.target.dataset.busy));
   addEventListener('pageshow', restore);
+
+  /* A press that must not get lost is sent until an answer comes. Pressed twice, it is carried out once. */
+  on('submit', e => {
+    const form = e.target, away = d.getElementById(form.dataset.away);
+    if (!away || form.asked === 2) return;
+    e.preventDefault();
+    if (form.asked) return;
+    form.asked = 1;
+    const ask = () => fetch(form.action, {method: 'POST', body: new URLSearchParams(new FormData(form, e.submitter)), signal: AbortSignal.timeout(30000)})
+      .then(answer => {
+        if (/50[24]/.test(answer.status)) throw answer;
+        if (answer.redirected) return location.assign(answer.url);
+        form.asked = 2;
+        form.requestSubmit(e.submitter);
+      })
+      .catch(() => setTimeout(ask, 1000, away.hidden = false));
+    ask();
+  });
   on('click', e => {
     const b = e.target.closest('[data-copy]'), from = b && d.getElementById(b.dataset.copy);
     if (!from) return;

@@ -155,6 +155,7 @@ type FormProps struct {
 	ID, Action, Busy string
 	Method           string // "post" unless "get"
 	Upload           bool
+	Away             string // id of what is shown while no answer comes: with scripts the form is sent until one does
 	Part             string // id of the element that the answer of a "get" form takes the place of, "" for the page
 }
 
