@@ -132,7 +132,7 @@ func (p *tab) importPeople(content string) {
 	p.sees("Match the columns")
 	p.picture("contacts-columns")
 	p.press("Check and import")
-	p.sees("need fixing")
+	p.sees(" of 5 rows needs fixing")
 	p.picture("contacts-check")
 	p.press("Leave out 1 row and continue")
 }
