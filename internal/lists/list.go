@@ -250,6 +250,8 @@ func (d *Lists) rememberOrder(ctx context.Context, l sms.List) error {
 		delete(fields, k)
 	}
 	o.Fields, o.Name, o.Text, o.Template, o.Flash, o.OnlyNew = fields, "", "", "", false, false
+	// What one list lacked says nothing of the next with the same columns.
+	o.Empty, o.FirstOnly = nil, false
 	return d.store.PutListMapping(ctx, l.AccountID, l.HeaderKey, o, d.ms())
 }
 

@@ -159,6 +159,7 @@ type DataOrders interface {
 type ListOrders interface {
 	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
 	DropList(ctx context.Context, by sms.User, uid string) error
+	ListAudience(ctx context.Context, by sms.User, account, id int64, token string) (sms.List, error)
 	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, lists.Profile, error)
 	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
 	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
@@ -36,6 +37,8 @@ const (
 	badRowsMost = 1000
 	// apiFileName is what the list of an order in JSON is called.
 	apiFileName = "API.csv"
+	// fillMost is the most characters that fill a placeholder, as of a cell.
+	fillMost = 4000
 )
 
 // createRequest is an order as it came: what is asked for, and the list.
@@ -44,14 +47,17 @@ type createRequest struct {
 	list  io.Reader
 	size  int64
 	file  string
-	rows  *rowWriter // nil for a file
+	rows  *rowWriter // nil for a file and for an audience
 	key   string     // Idempotency-Key, "" without
 	sum   [32]byte   // tells this request from others
 }
 
 // listField is the field that a fault of the list belongs to.
 func (c createRequest) listField() string {
-	if c.rows == nil {
+	switch {
+	case c.order.Audience != "":
+		return "audience"
+	case c.rows == nil:
 		return "file"
 	}
 	return "rows"
@@ -93,7 +99,7 @@ func (s *API) Create(w http.ResponseWriter, r *http.Request, p apiCaller) error 
 	if answer.LeftOut, err = s.leftOut(ctx, c.Campaign.ListID); err != nil {
 		return err
 	}
-	if got.rows == nil {
+	if got.listField() == "file" {
 		if answer.Warnings, err = s.warnings(ctx, p, c.Campaign.ListID); err != nil {
 			return err
 		}
@@ -112,6 +118,7 @@ type createdCampaign struct {
 // leftOut counts the rows that are not in a campaign, by why.
 type leftOut struct {
 	Duplicates int64 `json:"duplicates"` // same number and text as an earlier row
+	SameNumber int64 `json:"sameNumber"` // same number as an earlier row, with keepFirst
 	Blocked    int64 `json:"blocked"`
 	Limit      int64 `json:"limit"` // the recipient got as many messages as the account allows
 	Bad        int64 `json:"bad"`
@@ -124,7 +131,7 @@ func (s *API) leftOut(ctx context.Context, list int64) (*leftOut, error) {
 		return nil, nil
 	}
 	k := l.Tally.Kinds
-	out := leftOut{Duplicates: k[sms.RowRepeat], Blocked: k[sms.RowBlocked], Limit: k[sms.RowOften], Bad: l.Tally.Bad(),
+	out := leftOut{Duplicates: k[sms.RowRepeat], SameNumber: k[sms.RowSecond], Blocked: k[sms.RowBlocked], Limit: k[sms.RowOften], Bad: l.Tally.Bad(),
 		Already: k[sms.RowAlready]}
 	if err != nil || out == (leftOut{}) {
 		return nil, err
@@ -211,6 +218,10 @@ func (c *createRequest) fromJSON(r *http.Request, to *tempFile) (err error) {
 	c.rows, c.file = newRowWriter(to), apiFileName
 	if c.order, err = readJSONOrder(r.Body, c.rows); err != nil {
 		return err
+	}
+	if c.order.Audience != "" {
+		c.rows = nil
+		return nil
 	}
 	c.list, c.size, err = c.rows.finish()
 	return err
@@ -392,12 +403,36 @@ func (s *API) commonText(ctx context.Context, p apiCaller, a sms.Account, o camp
 
 func (s *API) takeList(ctx context.Context, p apiCaller, a sms.Account, c createRequest,
 	token string) (sms.List, error) {
+	if c.order.Audience != "" {
+		id, err := s.audienceNamed(ctx, a, c.order.Audience)
+		if err != nil {
+			return sms.List{}, err
+		}
+		l, err := s.lists.ListAudience(ctx, p.user, a.ID, id, token)
+		return l, c.fault(err)
+	}
 	o := lists.UploadOrder{AccountID: a.ID, FileName: c.file, Token: token, Size: c.size}
-	if c.rows != nil {
+	switch {
+	case c.rows != nil:
 		o.Reading = c.rows.reading()
+	case c.order.Sheet != "" || c.order.Hidden:
+		o.Reading = &sms.ListReading{Sheet: c.order.Sheet, Hidden: c.order.Hidden}
 	}
 	l, err := s.lists.UploadList(ctx, p.user, o, c.list)
 	return l, c.fault(err)
+}
+
+// audienceNamed finds an audience of an account.
+func (s *API) audienceNamed(ctx context.Context, a sms.Account, name string) (int64, error) {
+	list, err := s.kept.Audiences(ctx, a.ID, audiencesMost)
+	if err != nil {
+		return 0, err
+	}
+	at := slices.IndexFunc(list, func(x sms.Audience) bool { return x.Name == name })
+	if at < 0 {
+		return 0, wrongField(http.StatusUnprocessableEntity, "audience", "No audience with this name")
+	}
+	return list[at].ID, nil
 }
 
 // fault gives what is wrong with the list the name that it has in the request.
@@ -475,7 +510,8 @@ func (s *API) check(ctx context.Context, p apiCaller, a sms.Account, c createReq
 func (s *API) listOrder(ctx context.Context, p apiCaller, a sms.Account, c createRequest, l sms.List,
 	text string) (sms.ListOrder, error) {
 	o := sms.ListOrder{Name: c.order.Name, SenderID: c.order.SenderID, Template: c.order.Template, Text: text, Phone: -1,
-		Message: -1, Flash: c.order.Flash, Fields: map[string]int{}, OnlyNew: c.order.IfAlreadySent == alreadyLeaveOut}
+		Message: -1, Flash: c.order.Flash, Fields: map[string]int{}, OnlyNew: c.order.IfAlreadySent == alreadyLeaveOut,
+		FirstOnly: c.order.KeepFirst}
 	if c.rows != nil {
 		c.rows.columns(&o)
 		if o.Name == "" {
@@ -484,8 +520,8 @@ func (s *API) listOrder(ctx context.Context, p apiCaller, a sms.Account, c creat
 	} else if err := s.fileColumns(ctx, p, l, &o); err != nil {
 		return o, err
 	}
-	if c.order.PhoneColumn == "" {
-		return o, nil
+	if err := c.order.fill(&o); err != nil || c.order.PhoneColumn == "" {
+		return o, err
 	}
 	column, there := o.Fields[sms.PlaceholderKey(c.order.PhoneColumn)]
 	if !there {
@@ -493,6 +529,32 @@ func (s *API) listOrder(ctx context.Context, p apiCaller, a sms.Account, c creat
 	}
 	o.Phone = column
 	return o, nil
+}
+
+// fill says what fills the placeholders of rows that have nothing for them: a
+// column that no row has is filled in all of them.
+func (o campaignOrder) fill(into *sms.ListOrder) error {
+	wanted := map[string]bool{}
+	for _, name := range sms.Placeholders(into.Text) {
+		wanted[sms.PlaceholderKey(name)] = !sms.IsStopMark(name)
+	}
+	into.Empty, into.Fixed = map[string]string{}, map[string]string{}
+	for name, value := range o.Fill {
+		key := sms.PlaceholderKey(name)
+		value = strings.TrimSpace(value)
+		switch _, column := into.Fields[key]; {
+		case !wanted[key]:
+			return wrongField(http.StatusUnprocessableEntity, "fill."+shortened(name), "The text has no such placeholder")
+		case utf8.RuneCountInString(value) > fillMost:
+			return wrongField(http.StatusUnprocessableEntity, "fill."+shortened(name), "Must have 4,000 characters or fewer")
+		case value == "":
+		case column:
+			into.Empty[key] = value
+		default:
+			into.Fixed[key] = value
+		}
+	}
+	return nil
 }
 
 // fileColumns finds the columns of a file by their names and contents alone:
@@ -504,6 +566,10 @@ func (s *API) fileColumns(ctx context.Context, p apiCaller, l sms.List, o *sms.L
 	}
 	if o.Phone = profile.Guess.Phone; o.Text == "" {
 		o.Message = profile.Guess.Message
+	}
+	if l.Purpose == sms.ForAudience {
+		// Written here, with the number first.
+		o.Phone = 0
 	}
 	for i, name := range l.Reading.Columns {
 		key := sms.PlaceholderKey(name)

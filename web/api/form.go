@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -40,6 +41,9 @@ func readFormOrder(r *http.Request, to *tempFile, most int64) (formOrder, error)
 			}
 			if o.Group != "" {
 				return o, wrongField(http.StatusUnprocessableEntity, "group", "Give either a file or group, not both")
+			}
+			if o.Audience != "" {
+				return o, wrongField(http.StatusUnprocessableEntity, "audience", "Give either a file or audience, not both")
 			}
 			return o, o.check()
 		}
@@ -93,7 +97,7 @@ func (o *formOrder) field(part *multipart.Part) error {
 		*to = string(b)
 		return nil
 	}
-	known, err := o.set(name, value, func(to *bool) error {
+	yes := func(to *bool) error {
 		var text string
 		if err := value(&text); err != nil || text == "" {
 			return err
@@ -104,7 +108,18 @@ func (o *formOrder) field(part *multipart.Part) error {
 		}
 		*to = yes
 		return nil
-	})
+	}
+	texts := func(to *map[string]string) error {
+		var text string
+		if err := value(&text); err != nil || text == "" {
+			return err
+		}
+		if json.Unmarshal([]byte(text), to) != nil {
+			return wrongField(http.StatusUnprocessableEntity, name, `Give a JSON object of texts, such as {"Amount": "0"}`)
+		}
+		return nil
+	}
+	known, err := o.set(name, fieldReader{value, yes, texts})
 	if !known && err == nil {
 		err = unknownField(name)
 	}

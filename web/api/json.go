@@ -45,30 +45,40 @@ type campaignOrder struct {
 	// IfAlreadySent is what to do about recipients who got nearly the same text
 	// lately: "" or send, leaveOut, or refuse.
 	IfAlreadySent string `json:",omitempty"`
+	// Audience is the name of a saved audience, instead of a list.
+	Audience string `json:",omitempty"`
+	// KeepFirst leaves out every row whose number an earlier row has.
+	KeepFirst bool `json:",omitempty"`
+	// Fill says what fills a placeholder in rows that have nothing for it.
+	Fill map[string]string `json:",omitempty"`
+	// Sheet and Hidden say what of a workbook is read: "" is the first sheet with rows.
+	Sheet  string `json:",omitempty"`
+	Hidden bool   `json:",omitempty"`
 	// MayRepeat changes nothing of what is made: the same request with it is the same.
 	MayRepeat bool `json:"-"`
 }
 
+// fieldReader reads the value of a field into what the order has for it.
+type fieldReader struct {
+	text  func(*string) error
+	yes   func(*bool) error
+	texts func(*map[string]string) error
+}
+
 // set takes one field by its name in a request. known is false for a name that
 // says nothing to us: such are refused, because what they ask for is not done.
-func (o *campaignOrder) set(name string, text func(*string) error, yes func(*bool) error) (known bool, err error) {
+func (o *campaignOrder) set(name string, read fieldReader) (known bool, err error) {
+	bools := map[string]*bool{"skipBad": &o.SkipBad, "send": &o.Send, "mayRepeat": &o.MayRepeat, "flash": &o.Flash,
+		"scheduleWithProvider": &o.WithProvider, "keepFirst": &o.KeepFirst, "includeHidden": &o.Hidden}
 	texts := map[string]*string{"account": &o.Account, "senderId": &o.SenderID, "name": &o.Name, "text": &o.Text,
 		"template": &o.Template, "phoneColumn": &o.PhoneColumn, "group": &o.Group, "duplicates": &o.Duplicates,
-		"ifAlreadySent": &o.IfAlreadySent}
+		"ifAlreadySent": &o.IfAlreadySent, "audience": &o.Audience, "sheet": &o.Sheet}
 	switch name {
-	case "skipBad":
-		return true, yes(&o.SkipBad)
-	case "send":
-		return true, yes(&o.Send)
-	case "mayRepeat":
-		return true, yes(&o.MayRepeat)
-	case "flash":
-		return true, yes(&o.Flash)
-	case "scheduleWithProvider":
-		return true, yes(&o.WithProvider)
+	case "fill":
+		return true, read.texts(&o.Fill)
 	case "scheduleAt":
 		var raw string
-		if err := text(&raw); err != nil || raw == "" {
+		if err := read.text(&raw); err != nil || raw == "" {
 			return true, err
 		}
 		at, err := time.Parse(time.RFC3339, raw)
@@ -79,10 +89,13 @@ func (o *campaignOrder) set(name string, text func(*string) error, yes func(*boo
 		o.ScheduleAt = at.UnixMilli()
 		return true, nil
 	}
+	if bools[name] != nil {
+		return true, read.yes(bools[name])
+	}
 	if texts[name] == nil {
 		return false, nil
 	}
-	return true, text(texts[name])
+	return true, read.text(texts[name])
 }
 
 // check says what of the fields does not go together, and which text would not
@@ -107,10 +120,42 @@ func (o *campaignOrder) check() error {
 	if o.WithProvider && (o.ScheduleAt == 0 || !o.Send) {
 		bad["scheduleWithProvider"] = "Needs scheduleAt and send"
 	}
+	for name, value := range o.Fill {
+		if sentence := changedText(strings.TrimSpace(value)); sentence != "" {
+			bad["fill."+shortened(name)] = sentence
+		}
+	}
+	o.checkSource(bad)
 	if len(bad) > 0 {
 		return wrongFields(http.StatusUnprocessableEntity, bad)
 	}
 	return nil
+}
+
+// checkSource says what was asked for that rows alone have, where no rows are sent.
+func (o *campaignOrder) checkSource(bad sms.Invalid) {
+	if o.Audience != "" && o.Text == "" && o.Template == "" {
+		bad["text"] = "Give text or template: contacts have no messages of their own"
+	}
+	if o.Group == "" && o.Audience == "" {
+		return
+	}
+	if o.PhoneColumn != "" {
+		bad["phoneColumn"] = "Only for rows and files"
+	}
+	if o.Group == "" {
+		return
+	}
+	const unknown = "Not possible for a group, whose numbers are not known"
+	if o.KeepFirst {
+		bad["keepFirst"] = unknown
+	}
+	if len(o.Fill) > 0 {
+		bad["fill"] = unknown
+	}
+	if o.Duplicates == "refuse" {
+		bad["duplicates"] = unknown
+	}
 }
 
 // changedText says why a text would reach people in another way than it was
@@ -156,16 +201,30 @@ func readJSONOrder(body io.Reader, rows *rowWriter) (campaignOrder, error) {
 			err = notJSON("unexpected data after the object")
 		}
 	}
-	switch {
-	case err != nil:
-	case j.order.Group != "" && rows.rows > 0:
-		err = wrongField(http.StatusUnprocessableEntity, "group", "Give either rows or group, not both")
-	case j.order.Group == "" && rows.rows == 0:
-		err = wrongField(http.StatusUnprocessableEntity, "rows", "rows must have at least one row")
-	default:
-		err = j.order.check()
+	if err == nil {
+		err = j.check()
 	}
 	return j.order, jsonFault(err, "")
+}
+
+// check says what of the whole order does not go together.
+func (j *jsonOrder) check() error {
+	o, rows := j.order, j.rows.rows > 0
+	switch {
+	case o.Group != "" && rows:
+		return wrongField(http.StatusUnprocessableEntity, "group", "Give either rows or group, not both")
+	case o.Audience != "" && rows:
+		return wrongField(http.StatusUnprocessableEntity, "audience", "Give either rows or audience, not both")
+	case o.Audience != "" && o.Group != "":
+		return wrongField(http.StatusUnprocessableEntity, "audience", "Give either group or audience, not both")
+	case o.Group == "" && o.Audience == "" && !rows:
+		return wrongField(http.StatusUnprocessableEntity, "rows", "rows must have at least one row")
+	case o.Sheet != "":
+		return wrongField(http.StatusUnprocessableEntity, "sheet", "Only for a file")
+	case o.Hidden:
+		return wrongField(http.StatusUnprocessableEntity, "includeHidden", "Only for a file")
+	}
+	return o.check()
 }
 
 func (j *jsonOrder) object() error {
@@ -194,23 +253,23 @@ func (j *jsonOrder) member() error {
 	if name == "rows" {
 		return j.list()
 	}
-	known, err := j.order.set(name, func(to *string) error {
-		var v *string
-		err := jsonFault(j.in.Decode(&v), name)
-		if err == nil && v != nil {
-			*to = *v
-		}
-		return err
-	}, func(to *bool) error {
-		var v *bool
-		err := jsonFault(j.in.Decode(&v), name)
-		if err == nil && v != nil {
-			*to = *v
-		}
-		return err
+	known, err := j.order.set(name, fieldReader{
+		text:  func(to *string) error { return decodeField(j.in, name, to) },
+		yes:   func(to *bool) error { return decodeField(j.in, name, to) },
+		texts: func(to *map[string]string) error { return decodeField(j.in, name, to) },
 	})
 	if !known && err == nil {
 		err = unknownField(name)
+	}
+	return err
+}
+
+// decodeField reads the value of a field; null leaves it as it is.
+func decodeField[T any](in *json.Decoder, name string, to *T) error {
+	var v *T
+	err := jsonFault(in.Decode(&v), name)
+	if err == nil && v != nil {
+		*to = *v
 	}
 	return err
 }
