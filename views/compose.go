@@ -31,6 +31,8 @@ type ComposePage struct {
 	// TemplateIn is the id of the one whose text is in the message, and Own the text before it.
 	TemplateIn, Own string
 	Plain           PlainText
+	Price           Price
+	Currency        string
 	NoAddress       OptOutNoAddressProps
 	Fixed           map[string]string // what stands in the place of the text's marks, by sms.PlaceholderKey
 
@@ -80,7 +82,7 @@ func (p ComposePage) editor() Editor {
 		Templates: p.Templates,
 		Template:  p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: NewTemplatePath, RenewPart: "writing",
 		Text:  p.Text,
-		Plain: p.Plain, Group: p.Group != nil, NoAddress: p.NoAddress, Errors: p.Errors}
+		Plain: p.Plain, Run: p.running(), Group: p.Group != nil, NoAddress: p.NoAddress, Errors: p.Errors}
 }
 
 func (p ComposePage) way() string {
@@ -114,7 +116,21 @@ func (p ComposePage) deck() Deck {
 	if n := len(p.Errors); n > 0 {
 		d.Next = Plural(n, "problem", "problems") + ", at the top"
 	}
+	d.Facts = p.running().facts()
 	return d
+}
+
+// running is what the message takes as far as it is written.
+func (p ComposePage) running() Running {
+	u := Running{Currency: p.Currency, Price: p.Price, Each: p.parts().segments().Parts}
+	switch {
+	case p.Group != nil:
+		u.Group, u.Recipients = true, int64(p.Group.ContactCount)
+	case p.Count != nil:
+		u.Recipients = int64(len(p.Count.Good))
+	}
+	u.Parts = u.Recipients * int64(u.Each)
+	return u
 }
 
 func (p ComposePage) parts() TextParts {

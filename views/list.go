@@ -187,8 +187,28 @@ type ListMessagePage struct {
 	NoAddress       OptOutNoAddressProps
 	MaxParts        int
 	Filled          ListFilled
+	See             string // which row is on the phone: the first, SeeLongest or SeeSpecial
+	Survey          ListSurvey
+	Price           Price
+	Currency        string
 	// by field: phone, sender_id, message, text, field:KEY, name, encoding, delimiter, header, sheet
 	Errors sms.Invalid
+}
+
+// Which row of a list is on the phone.
+const (
+	SeeLongest = "longest"
+	SeeSpecial = "special"
+)
+
+// ListSurvey is what the first rows of a list come to as it is written to.
+type ListSurvey struct {
+	Ready, Twice, Parts  int64
+	Special, Extra       int64 // rows with special characters, and the parts these cost
+	Letters              string
+	Rows                 int64 // that were read
+	Whole                bool  // which are all
+	HasLongest, HasOther bool  // rows differ; some have special characters
 }
 
 // FixedText says in a mark's select that one text for everyone takes its
@@ -316,7 +336,7 @@ func (p ListMessagePage) editor() Editor {
 		Templates: p.Templates,
 		Template:  p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: ListPath(p.List.UID, "/message"),
 		RenewPart: "writing",
-		Text:      p.Order.Text, Column: p.Order.Message >= 0, Each: true, Plain: p.Plain, NoAddress: p.NoAddress, Errors: p.Errors}
+		Text:      p.Order.Text, Column: p.Order.Message >= 0, Each: true, Plain: p.Plain, Run: p.running(), NoAddress: p.NoAddress, Errors: p.Errors}
 	for i, c := range p.Columns {
 		if i != p.Order.Phone && len(sms.Placeholders(placeholder(c.Name))) == 1 {
 			e.Columns = append(e.Columns, c.Name)
@@ -356,11 +376,39 @@ func (p ListMessagePage) source() Source {
 	return s
 }
 
+// running is what the message takes as far as it is written. Of a list that was
+// not read to its end it is what all rows take if they are like the first.
+func (p ListMessagePage) running() Running {
+	s := p.Survey
+	u := Running{Currency: p.Currency, Price: p.Price, Each: p.parts().segments().Parts, Recipients: s.Ready,
+		Parts: s.Parts, Extra: s.Extra}
+	if all := p.List.Total; !s.Whole && s.Rows > 0 && all > s.Rows {
+		scale := func(n int64) int64 { return n * all / s.Rows }
+		u.About, u.Recipients, u.Parts, u.Extra = true, scale(s.Ready), scale(s.Parts), scale(s.Extra)
+	}
+	return u
+}
+
+// seen says of which rows the longest is one, where not all were read.
+func (p ListMessagePage) seen() string {
+	if p.See == "" || p.Survey.Whole {
+		return ""
+	}
+	return "Of the first " + Number(int(p.Survey.Rows)) + " rows. The check reads all of them."
+}
+
+func seeName(see string) string {
+	if see == "" {
+		return "first"
+	}
+	return see
+}
+
 func (p ListMessagePage) deck() Deck {
 	d := Deck{Form: "list", Next: "Next: the rows are checked. Nothing is sent yet",
 		Button: ButtonProps{ID: "check", Text: "Continue", Name: "do", Value: "check", Glyph: GlyphOnward}}
-	if n := p.List.Total; n > 0 {
-		d.Facts = []DeckFact{{Figure: Number(int(n)), Word: "rows"}}
+	if d.Facts = p.running().facts(); len(d.Facts) == 0 && p.List.Total > 0 {
+		d.Facts = []DeckFact{{Figure: Number(int(p.List.Total)), Word: "rows"}}
 	}
 	if n := len(p.Errors); n > 0 {
 		d.Next = Plural(n, "problem", "problems") + ", at the top"

@@ -31,6 +31,7 @@ type Editor struct {
 	Column  bool     // the text comes from a column of the file
 	Columns []string // those that can be put into the text
 	Plain   PlainText
+	Run     Running
 	Group   bool
 	Each    bool // each recipient has a row, and so can have an opt-out link
 
@@ -139,9 +140,14 @@ func makes(n int) string {
 	return "make"
 }
 
-func (p PlainText) button() string {
-	if saved := p.Before - p.After; saved > 0 {
-		return "Use standard characters, save " + Plural(saved, "part", "parts")
+// standard is what the button says that writes the text in standard characters.
+func (e Editor) standard() string {
+	if saved := e.Plain.Before - e.Plain.After; saved > 0 {
+		words := "Use standard characters, save " + Plural(saved, "part", "parts")
+		if money := e.Run.saves(saved); money != "" {
+			words += " each, " + money
+		}
+		return words
 	}
 	return "Use standard characters"
 }

@@ -146,25 +146,6 @@ func carryOver(old, fresh sms.List) sms.ListOrder {
 	return o
 }
 
-// PreviewList fills the text for the sample row at place row, counted from 0.
-// missing names the marks that nothing fills in it.
-func (d *Lists) PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
-	row int) (text string, missing []string, err error) {
-	_, p, err := d.ListProfile(ctx, by, uid)
-	if err != nil {
-		return "", nil, err
-	}
-	if row < 0 || row >= len(p.Sample) {
-		return "", nil, fmt.Errorf("preview list: %w: there is no such row", sms.ErrNotFound)
-	}
-	f := newRenderer(o)
-	if d.stops != nil {
-		f.link = d.stops.Sample
-	}
-	text, missing = f.preview(p.Sample[row].Cells)
-	return text, missing, nil
-}
-
 // CheckList stores what is to be made of a list, remembers it for lists with
 // the same column names, and has the rows checked. The fields of its Invalid
 // are sender_id, text, name, phone, message and "field:" with the key of a

@@ -283,7 +283,8 @@ func TestWhatWasChosenIsRemembered(t *testing.T) {
 		&bad); bad["field:name"] != "The message uses ##Name##. Choose a column for it, or enter one text for everyone" {
 		t.Errorf("%v", err)
 	}
-	text, missing, err := r.Desk.PreviewList(r.Ctx, r.By, l.UID, o, 1)
+	_, profile, err := r.Desk.ListProfile(r.Ctx, r.By, l.UID)
+	text, missing := r.Desk.PreviewRow(o, profile.Sample[1].Cells)
 	if text != "Dear Bola, hello from the clinic" || missing != nil || err != nil {
 		t.Errorf("%q %v %v", text, missing, err)
 	}

@@ -29,6 +29,7 @@ type Lists struct {
 	corrected Corrected
 	already   AlreadyStore
 	profiles  *profileCache
+	surveys   *surveyCache
 }
 
 // Config is what lists are worked on with.
@@ -94,7 +95,7 @@ type Store interface {
 func New(store Store, c Config) *Lists {
 	return &Lists{store: store, feed: c.Feed, log: c.Log, now: c.Now, audit: c.Audit, stops: c.Stops, checks: c.Checks,
 		corrected: c.Corrected, already: c.Already,
-		profiles: &profileCache{}}
+		profiles: &profileCache{}, surveys: &surveyCache{}}
 }
 
 func (d *Lists) ms() int64 { return d.now().UnixMilli() }

@@ -41,6 +41,7 @@ type draftQuestions interface {
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
 	// Written is sms.ErrNotFound where nothing was typed.
 	Written(ctx context.Context, user, account int64) (form string, savedAt int64, err error)
+	priced
 }
 
 // writtenOrders save what is typed; "" forgets it.
@@ -111,7 +112,7 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage, error) {
 	a := v.Account
 	p := views.ComposePage{Account: strconv.FormatInt(a.ID, 10), TestHint: a.Test, MaxParts: max(a.MaxParts, 1),
-		NoAccount: a.ID == 0}
+		NoAccount: a.ID == 0, Currency: a.Currency}
 	if v.User.Role.AtLeast(sms.Administrator) {
 		p.Settings = views.Link{Text: "Check the connection settings", Href: views.SectionPath(a.ID, views.SectionConnection)}
 		if p.NoAccount {
@@ -134,7 +135,10 @@ func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage,
 	if p.SenderIDs, err = s.UsableSenders(v, a); err != nil {
 		return p, err
 	}
-	p.SenderID, err = s.usualSender(r.Context(), v, a, p.SenderIDs)
+	if p.SenderID, err = s.usualSender(r.Context(), v, a, p.SenderIDs); err != nil {
+		return p, err
+	}
+	p.Price, err = priceOf(r.Context(), s.store, a, s.Now())
 	return p, err
 }
 
@@ -324,11 +328,7 @@ func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		return nil
 	}
 	s.saveWritten(r, v)
-	text := page.Lines(r.PostForm.Get("text"))
-	if len(text) > countedMost {
-		text = text[:countedMost]
-	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	text := countedText(r)
 	p := views.ComposePage{Text: text, SenderID: r.PostForm.Get("sender_id"), Fixed: fixedTexts(text, r.PostForm),
 		MaxParts: max(v.Account.MaxParts, 1), TemplateIn: r.PostForm.Get("template_in"),
 		Own: page.Lines(r.PostForm.Get("own"))}
@@ -336,6 +336,9 @@ func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	p.NoAddress = s.noAddress(v, v.Account, text)
 	var err error
 	if p.Templates, err = s.usableTemplates(r.Context(), v.Account); err != nil {
+		return err
+	}
+	if err := s.runs(r, v, &p); err != nil {
 		return err
 	}
 	return s.Render(w, r, http.StatusOK, views.ComposeParts(p))
@@ -347,10 +350,35 @@ func (s *drafts) Numbers(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 		return nil
 	}
 	s.saveWritten(r, v)
-	text := r.PostForm.Get("numbers")
-	if len(text) > countedMost {
+	if len(r.PostForm.Get("numbers")) > countedMost {
 		return s.Render(w, r, http.StatusOK, views.ComposeNumbers(views.NumberCount{TooMany: true}))
 	}
-	return s.Render(w, r, http.StatusOK, views.ComposeNumbers(
-		views.NumberCount{Numbers: phone.ReadAll(text, v.Account.Country, v.Account.Abroad)}))
+	text := countedText(r)
+	p := views.ComposePage{Text: text, Fixed: fixedTexts(text, r.PostForm)}
+	if err := s.runs(r, v, &p); err != nil {
+		return err
+	}
+	return s.Render(w, r, http.StatusOK, views.ComposeCount(views.NumberCount{Numbers: *p.Count}, p))
+}
+
+// countedText is as much of the message as is counted while a person types.
+func countedText(r *http.Request) string {
+	text := page.Lines(r.PostForm.Get("text"))
+	return strings.ToValidUTF8(text[:min(len(text), countedMost)], "\uFFFD")
+}
+
+// runs puts in for how many the message is and what a part costs.
+func (s *drafts) runs(r *http.Request, v *page.Visit, p *views.ComposePage) (err error) {
+	if id := r.PostForm.Get("group"); id != "" {
+		if p.Group, err = s.groupFor(r, v, id); err != nil && !errors.Is(err, sms.ErrNotFound) {
+			return err
+		}
+	}
+	read := phone.Numbers{}
+	if text := r.PostForm.Get("numbers"); len(text) <= countedMost {
+		read = phone.ReadAll(text, v.Account.Country, v.Account.Abroad)
+	}
+	p.Count, p.Currency = &read, v.Account.Currency
+	p.Price, err = priceOf(r.Context(), s.store, v.Account, s.Now())
+	return err
 }

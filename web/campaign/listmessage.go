@@ -193,38 +193,71 @@ func columnOf(value string, columns int) int {
 
 func (s *uploads) showListMessage(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.ListMessagePage,
 	a sms.Account, profile lists.Profile, status int) error {
-	if err := s.fillFirst(r, v, &p, profile); err != nil {
+	if err := s.fill(r, v, a, &p, profile); err != nil {
 		return err
 	}
-	_, p.Plain = inStandard(p.Order.Text)
-	p.NoAddress = s.noAddress(v, a, p.Order.Text)
 	f := page.About(v.Frame("New message", "new"), v, a)
 	f.Path = views.ListPath(p.List.UID, "/message")
 	f.Error = len(p.Errors) > 0
 	return s.Render(w, r, status, views.ListMessage(f, p))
 }
 
-// fillFirst writes the message for the first row. The signs around each mark
-// come back around the words that took its place, and a cell has none of them.
-func (s *uploads) fillFirst(r *http.Request, v *page.Visit, p *views.ListMessagePage, profile lists.Profile) error {
+// fill writes the message for the row that is looked at, and says what all rows
+// take. The signs around each mark come back around the words that took its
+// place, and a cell has none of them.
+func (s *uploads) fill(r *http.Request, v *page.Visit, a sms.Account, p *views.ListMessagePage,
+	profile lists.Profile) error {
+	_, p.Plain = inStandard(p.Order.Text)
+	p.NoAddress = s.noAddress(v, a, p.Order.Text)
 	if len(profile.Sample) == 0 {
 		return nil
+	}
+	look, err := s.survey(r, v, a, p)
+	if err != nil {
+		return err
+	}
+	if look.Row == 0 {
+		look.Row, look.Cells = int64(profile.Sample[0].Number), profile.Sample[0].Cells
 	}
 	const sign = "\x00"
 	o := p.Order
 	o.Text, _ = sms.Fill(o.Text, func(name string) (string, bool) { return sign + "##" + name + "##" + sign, true })
-	text, missing, err := s.lists.PreviewList(r.Context(), v.User, p.List.UID, o, 0)
-	if err != nil {
-		return err
-	}
-	p.Filled = views.ListFilled{Row: int64(profile.Sample[0].Number), Text: strings.ReplaceAll(text, sign, ""),
-		Missing: missing}
+	text, missing := s.lists.PreviewRow(o, look.Cells)
+	p.Filled = views.ListFilled{Row: look.Row, Text: strings.ReplaceAll(text, sign, ""), Missing: missing}
 	for i, run := range strings.Split(text, sign) {
 		if run != "" {
 			p.Filled.Runs = append(p.Filled.Runs, views.TextSpan{Text: run, Filled: i%2 == 1})
 		}
 	}
 	return nil
+}
+
+// survey says what the rows take, and gives the one that is looked at; its number
+// is 0 for the first.
+func (s *uploads) survey(r *http.Request, v *page.Visit, a sms.Account,
+	p *views.ListMessagePage) (look lists.SurveyRow, err error) {
+	p.See, p.Currency = r.PostForm.Get("see"), a.Currency
+	if see, is := strings.CutPrefix(r.PostForm.Get("do"), "see:"); is {
+		p.See = see
+	}
+	if p.Price, err = priceOf(r.Context(), s.store, a, s.Now()); err != nil {
+		return look, err
+	}
+	found, err := s.lists.Survey(r.Context(), v.User, p.List.UID, p.Order)
+	if err != nil {
+		return look, err
+	}
+	p.Survey = views.ListSurvey{Ready: found.Ready, Twice: found.Twice, Parts: found.Parts, Special: found.Unicode,
+		Extra: found.Extra, Letters: found.Letters, Rows: found.Rows, Whole: found.Whole,
+		HasLongest: found.Texts > 1 && found.Longest.Row > 0, HasOther: found.Texts > 1 && found.Special.Row > 0}
+	switch {
+	case p.See == views.SeeLongest && p.Survey.HasLongest:
+		return found.Longest, nil
+	case p.See == views.SeeSpecial && p.Survey.HasOther:
+		return found.Special, nil
+	}
+	p.See = ""
+	return look, nil
 }
 
 // ListPreview shows the first row's message while a person types.
@@ -245,11 +278,9 @@ func (s *uploads) ListPreview(w http.ResponseWriter, r *http.Request, v *page.Vi
 		form.Set("text", strings.ToValidUTF8(text[:countedMost], "\uFFFD"))
 	}
 	typeInto(&p, form)
-	if err := s.fillFirst(r, v, &p, profile); err != nil {
+	if err := s.fill(r, v, a, &p, profile); err != nil {
 		return err
 	}
-	_, p.Plain = inStandard(p.Order.Text)
-	p.NoAddress = s.noAddress(v, a, p.Order.Text)
 	return s.Render(w, r, http.StatusOK, views.ListMessageParts(p))
 }
 
@@ -271,6 +302,9 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		r.PostForm.Set("do", "preview")
 	}
 	typeInto(&p, r.PostForm)
+	if strings.HasPrefix(r.PostForm.Get("do"), "see:") {
+		return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
+	}
 	switch r.PostForm.Get("do") {
 	case "preview":
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)

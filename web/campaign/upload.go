@@ -58,11 +58,11 @@ type uploadOrders interface {
 		leaveOut, again bool) (sms.List, error)
 	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, lists.Profile, error)
 	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
-	PreviewList(ctx context.Context, by sms.User, uid string, o sms.ListOrder,
-		row int) (text string, missing []string, err error)
+	PreviewRow(o sms.ListOrder, cells []string) (text string, missing []string)
 	ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error)
 	Remake(ctx context.Context, by sms.User, uid string, c sms.Campaign, leaveOut bool) (sms.List, error)
 	RejectedRows(ctx context.Context, by sms.User, uid string) (lists.Rejected, error)
+	Survey(ctx context.Context, by sms.User, uid string, o sms.ListOrder) (lists.Survey, error)
 	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
 }
 
