@@ -390,7 +390,7 @@ func (s *Web) programTable() []page.Route {
 		pattern = api.Path + pattern
 		return page.Route{Method: method, Pattern: pattern, Least: least, Program: s.api.Handle(pattern, least, stream, do)}
 	}
-	kept := s.api.Kept()
+	kept, follow := s.api.Kept(), s.api.Follow()
 	return []page.Route{
 		{Method: "GET", Pattern: api.Path + "/openapi.yaml", Least: page.Outside, Plain: http.HandlerFunc(api.OpenAPI)},
 		of("GET", "/campaigns", sms.Viewer, false, s.api.ListCampaigns),
@@ -405,7 +405,13 @@ func (s *Web) programTable() []page.Route {
 		of("POST", "/campaigns/{id}/reschedule", sms.Sender, false, s.api.Reschedule),
 		of("POST", "/campaigns/{id}/unschedule", sms.Sender, false, s.api.Unschedule),
 		of("POST", "/campaigns/{id}/again", sms.Sender, false, s.api.Again),
+		of("POST", "/campaigns/{id}/rename", sms.Sender, false, s.api.Rename),
+		of("POST", "/campaigns/{id}/include", sms.Sender, false, s.api.Include),
+		of("POST", "/campaigns/{id}/approval/withdraw", sms.Sender, false, s.api.WithdrawApproval),
+		of("POST", "/messages/search", sms.Viewer, false, follow.SearchMessages),
 		of("GET", "/messages/{id}", sms.Viewer, false, s.api.ShowMessage),
+		of("POST", "/messages/{id}/again", sms.Sender, false, s.api.MessageAgain),
+		of("POST", "/messages/{id}/ask", sms.Sender, false, follow.Ask),
 		of("GET", "/balance", sms.Viewer, false, kept.Balance),
 		of("GET", "/templates", sms.Viewer, false, kept.ListTemplates),
 		of("PUT", "/templates/{id}", sms.Manager, false, kept.ChangeTemplate),
@@ -441,7 +447,8 @@ func (s *Web) apiNotFound(w http.ResponseWriter, _ *http.Request) {
 
 // wrongMethodProgram answers methods that an address for programs does not take.
 func (s *Web) wrongMethodProgram(m *chi.Mux, w http.ResponseWriter, r *http.Request) {
-	for _, allowed := range []struct{ method, words string }{{http.MethodGet, "GET, HEAD"}, {http.MethodPost, "POST"}} {
+	for _, allowed := range []struct{ method, words string }{{http.MethodGet, "GET, HEAD"}, {http.MethodPost, "POST"},
+		{http.MethodPut, "PUT"}, {http.MethodDelete, "DELETE"}} {
 		if m.Match(chi.NewRouteContext(), allowed.method, r.URL.Path) {
 			w.Header().Add("Allow", allowed.words)
 		}

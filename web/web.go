@@ -28,6 +28,8 @@ type Questions struct {
 	Token    tokenQuestions
 	API      api.Questions
 	APIKept  api.KeptQuestions
+	// APIFollow is about what became of messages.
+	APIFollow api.FollowQuestions
 }
 
 // Orders are what people and programs do, by the noun that is ordered about.
@@ -51,6 +53,8 @@ type Orders struct {
 	APILists  api.ListOrders
 	APIData   api.DataOrders
 	APITokens api.TokenOrders
+	APIDrafts api.DraftOrders
+	APIDecide api.FollowOrders
 }
 
 // Config is what pages and programs need to work.
@@ -131,6 +135,7 @@ func New(c Config) *Web {
 }
 
 func (c Config) apiConfig() api.Config {
-	return api.Config{Ask: c.Ask.API, Kept: c.Ask.APIKept, Do: c.Do.API, Data: c.Do.APIData, Tokens: c.Do.APITokens, Lists: c.Do.APILists,
+	return api.Config{Ask: c.Ask.API, Kept: c.Ask.APIKept, Follow: c.Ask.APIFollow, Do: c.Do.API, Data: c.Do.APIData,
+		Tokens: c.Do.APITokens, Lists: c.Do.APILists, Drafts: c.Do.APIDrafts, Decide: c.Do.APIDecide,
 		Feed: c.Feed, Log: c.Log, Now: c.Now, RequestID: page.RequestID, Spool: c.Spool, Stopping: c.Stopping}
 }

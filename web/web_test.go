@@ -215,6 +215,7 @@ func asking(db *storage.DB) Questions {
 	return Questions{
 		Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
 		People: db, Blocked: db, Staff: db, Token: db, API: db, APIKept: db,
+		APIFollow: db,
 	}
 }
 
@@ -224,6 +225,7 @@ func doing(d *desk.Desk, l *lists.Lists) Orders {
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
 		Record: d, People: d, Audience: l, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
 		APILists: l, APIData: d, APITokens: d,
+		APIDrafts: d, APIDecide: d,
 	}
 }
 

@@ -65,11 +65,13 @@ func openOffice(ctx context.Context, data string) (*office, error) {
 	ask := web.Questions{
 		Health: db, Account: db, Endpoint: db, Journal: db, Balance: db, Report: db, Record: db,
 		People: db, Blocked: db, Staff: db, Token: db, API: db, APIKept: db,
+		APIFollow: db,
 	}
 	do := web.Orders{
 		Account: d, Endpoint: d, Retention: d, Backup: d, Journal: d, Balance: d, Report: d,
 		Record: d, People: d, Audience: l, Blocked: d, OptOut: d, Staff: d, Token: d, Door: d, API: d,
 		APILists: l, APIData: d, APITokens: d,
+		APIDrafts: d, APIDecide: d,
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,

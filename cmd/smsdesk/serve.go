@@ -285,12 +285,14 @@ func (s *server) pages() *web.Web {
 	ask := web.Questions{
 		Health: s.db, Account: s.db, Endpoint: s.db, Journal: s.db, Balance: s.db, Report: s.db,
 		Record: s.db, People: s.db, Blocked: s.db, Staff: s.db, Token: s.db, API: s.db, APIKept: s.db,
+		APIFollow: s.db,
 	}
 	do := web.Orders{
 		Account: s.desk, Endpoint: s.desk.Accounts, Retention: s.desk.Accounts, Backup: s.desk.Accounts,
 		Journal: s.desk.Journal, Balance: s.desk.Records, Report: s.desk.Doubts, Record: s.desk.Records,
 		People: s.desk.People, Audience: s.lists, Blocked: s.desk.People, OptOut: s.desk.People, Staff: s.desk.Staff,
 		Token: s.desk.Staff, Door: s.desk, API: s.desk, APILists: s.lists, APIData: s.desk, APITokens: s.desk,
+		APIDrafts: s.desk, APIDecide: s.desk,
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,

@@ -41,7 +41,11 @@ const (
 func (s *API) one(ctx context.Context, c sms.CampaignCount, a sms.Account) (Campaign, error) {
 	form := campaignForm(c, a)
 	already, err := s.already(ctx, c.Campaign)
+	if err != nil {
+		return form, err
+	}
 	form.AlreadySent = alreadyForm(already)
+	form.Remembered, err = s.remembered(ctx, c.Campaign)
 	return form, err
 }
 

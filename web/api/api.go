@@ -31,6 +31,9 @@ type API struct {
 	kept     KeptQuestions
 	tokens   TokenOrders
 	lists    ListOrders
+	drafts   DraftOrders
+	follow   FollowQuestions
+	orders   FollowOrders
 	feed     *feed.Feed
 	log      *slog.Logger
 	now      func() time.Time
@@ -48,6 +51,11 @@ type Config struct {
 	Do   Orders
 	Data DataOrders
 	Kept KeptQuestions
+	// Drafts changes campaigns that have not started.
+	Drafts DraftOrders
+	// Follow and Decide are about what became of messages.
+	Follow FollowQuestions
+	Decide FollowOrders
 	// Tokens knows programs.
 	Tokens TokenOrders
 	// Lists takes the files that programs send.
@@ -65,8 +73,8 @@ type Config struct {
 }
 
 func New(c Config) *API {
-	return &API{store: c.Ask, desk: c.Do, data: c.Data, kept: c.Kept, tokens: c.Tokens, lists: c.Lists, feed: c.Feed, log: c.Log, now: c.Now, id: c.RequestID,
-		pace:    newPace(),
+	return &API{store: c.Ask, desk: c.Do, data: c.Data, kept: c.Kept, tokens: c.Tokens, lists: c.Lists, feed: c.Feed,
+		drafts: c.Drafts, follow: c.Follow, orders: c.Decide, log: c.Log, now: c.Now, id: c.RequestID, pace: newPace(),
 		uploads: make(semaphore, uploadsAtOnce), keys: newKeys(), spool: c.Spool, stopping: c.Stopping}
 }
 
@@ -127,6 +135,23 @@ type Orders interface {
 	StopCampaign(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 	UsableTemplate(ctx context.Context, by sms.User, account int64, name string) (sms.Template, error)
 }
+
+// FollowQuestions are what is asked about what became of messages.
+type FollowQuestions interface {
+	MessageAsked(ctx context.Context, id int64) ([]sms.StatusQuery, error)
+	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error)
+}
+
+// FollowOrders are what programs do about what became of messages.
+type FollowOrders interface {
+	AskMessage(ctx context.Context, by sms.User, message int64) error
+}
+
+// Follow answers programs about what became of messages.
+type Follow struct{ *API }
+
+// Follow are those addresses.
+func (s *API) Follow() Follow { return Follow{s} }
 
 // TokenOrders are who a program is, and which of its requests it repeats.
 type TokenOrders interface {

@@ -72,15 +72,17 @@ type Campaign struct {
 	Delivery   Delivery `json:"delivery"`
 	// AlreadySent is told of one campaign, not in a list of them.
 	AlreadySent *AlreadySent `json:"alreadySent,omitempty"`
-	Plan        Plan         `json:"plan"`
-	CreatedAt   *string      `json:"createdAt"`
-	CreatedBy   string       `json:"createdBy"`
-	ScheduleAt  *string      `json:"scheduleAt"`
-	StartedAt   *string      `json:"startedAt"`
-	StartedBy   string       `json:"startedBy"`
-	FinishedAt  *string      `json:"finishedAt"`
-	ApprovedAt  *string      `json:"approvedAt"`
-	ApprovedBy  string       `json:"approvedBy"` // the second person, "" where none was asked
+	// Remembered counts rows of a draft that an older database knows to be sent.
+	Remembered int64   `json:"remembered,omitempty"`
+	Plan       Plan    `json:"plan"`
+	CreatedAt  *string `json:"createdAt"`
+	CreatedBy  string  `json:"createdBy"`
+	ScheduleAt *string `json:"scheduleAt"`
+	StartedAt  *string `json:"startedAt"`
+	StartedBy  string  `json:"startedBy"`
+	FinishedAt *string `json:"finishedAt"`
+	ApprovedAt *string `json:"approvedAt"`
+	ApprovedBy string  `json:"approvedBy"` // the second person, "" where none was asked
 }
 
 type CampaignPage struct {
@@ -353,7 +355,7 @@ func (s *API) Test(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	if err != nil {
 		return err
 	}
-	made, err := s.once(r.Context(), p, key, requestSum(r, body), func(token string) (int64, error) {
+	return s.createdOnce(w, r, p, key, requestSum(r, body), func(token string) (int64, error) {
 		if said.Message == 0 {
 			list, _, err := s.store.Messages(r.Context(), sms.MessageFilter{CampaignID: c.Campaign.ID,
 				States: []sms.State{sms.Draft}, Limit: 1})
@@ -369,15 +371,21 @@ func (s *API) Test(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 			desk.TestOrder{MessageID: said.Message, Number: said.Phone, Token: token})
 		return test.ID, err
 	})
+}
+
+// createdOnce answers with the campaign that an order made, once for a key.
+func (s *API) createdOnce(w http.ResponseWriter, r *http.Request, p apiCaller, key string, sum [32]byte,
+	order func(token string) (campaign int64, err error)) error {
+	made, err := s.once(r.Context(), p, key, sum, order)
 	if err != nil {
 		return err
 	}
-	test, a, err := s.countCampaign(r.Context(), made)
+	c, a, err := s.countCampaign(r.Context(), made)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Location", Path+"/campaigns/"+strconv.FormatInt(made, 10))
-	return s.write(w, r, http.StatusCreated, test, a)
+	return s.write(w, r, http.StatusCreated, c, a)
 }
 
 // Stop keeps back what has not left.

@@ -302,17 +302,9 @@ func (s *API) Again(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	if err != nil {
 		return err
 	}
-	id, err := s.once(r.Context(), p, key, requestSum(r, body), func(token string) (int64, error) {
+	return s.createdOnce(w, r, p, key, requestSum(r, body), func(token string) (int64, error) {
 		made, err := s.desk.Resend(r.Context(), p.user, desk.ResendOrder{CampaignID: earlier.Campaign.ID, Keys: said.Which,
 			Token: token})
-		return made.ID, err
+		return made.ID, renamed(err, "keys", "which")
 	})
-	if err != nil {
-		return renamed(err, "keys", "which")
-	}
-	c, a, err := s.countCampaign(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return s.write(w, r, http.StatusCreated, c, a)
 }

@@ -245,6 +245,9 @@ func (s Kept) Block(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 
 // renamed gives a field of an order the name that it has in this request.
 func renamed(err error, from, to string) error {
+	if err == nil {
+		return nil
+	}
 	p := apiProblem(err)
 	for i, e := range p.Errors {
 		if e.Field == from {

@@ -36,6 +36,17 @@ type WholeMessage struct {
 	CreatedAt  *string `json:"createdAt"`
 	SentAt     *string `json:"sentAt"`
 	ChangedAt  *string `json:"changedAt"`
+	Asked      []Asked `json:"asked"`
+}
+
+// Asked is a question to the provider about a message, and its answer.
+type Asked struct {
+	OrderedAt *string `json:"orderedAt"`
+	AskedAt   *string `json:"askedAt"` // null while it waits for a place under the rate
+	Status    string  `json:"status"`  // the provider's own word
+	Code      string  `json:"code"`    // its error code, "" for an answer
+	Detail    string  `json:"detail"`  // its error in words
+	Effect    string  `json:"effect"`  // what the answer did to the message
 }
 
 type MessagePage struct {
@@ -140,8 +151,17 @@ func (s *API) ShowMessage(w http.ResponseWriter, r *http.Request, p apiCaller) e
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, WholeMessage{Message: messageForm(m, messageWords()[m.State], p.masked()),
+	asked, err := s.follow.MessageAsked(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	whole := WholeMessage{Message: messageForm(m, messageWords()[m.State], p.masked()),
 		CampaignID: m.CampaignID, Unicode: m.Unicode,
 		Code: m.Code, ErrorCode: m.Delivery.ErrorCode, DoneDate: m.Delivery.DoneDate, Late: m.Delivery.Late,
-		CreatedAt: moment(m.CreatedAt), SentAt: moment(m.SentAt), ChangedAt: moment(m.ChangedAt)})
+		CreatedAt: moment(m.CreatedAt), SentAt: moment(m.SentAt), ChangedAt: moment(m.ChangedAt), Asked: []Asked{}}
+	for _, q := range asked {
+		whole.Asked = append(whole.Asked, Asked{moment(q.CreatedAt), moment(q.AskedAt), q.Answer.Status, q.Code, q.Words,
+			string(q.Effect)})
+	}
+	return writeJSON(w, http.StatusOK, whole)
 }

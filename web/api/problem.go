@@ -108,6 +108,16 @@ func mayRepeatProblem(sentence string) *Problem {
 	return p
 }
 
+// changedTo gives a conflict a sentence of its own.
+func changedTo(err error, sentence string) error {
+	if !errors.Is(err, sms.ErrConflict) {
+		return err
+	}
+	p := newProblem(http.StatusConflict, sentence)
+	p.Type = ProblemState
+	return p
+}
+
 // apiProblem finds the problem details for an error.
 func apiProblem(err error) *Problem {
 	var p *Problem
