@@ -138,13 +138,28 @@ type Orders interface {
 
 // FollowQuestions are what is asked about what became of messages.
 type FollowQuestions interface {
+	Candidates(ctx context.Context, r sms.StoredReport, country string) ([]sms.Message, error)
+	CountSilent(ctx context.Context, account, from, until int64) (int64, error)
+	Decision(ctx context.Context, id int64) (sms.Decision, error)
+	DoubtGroups(ctx context.Context, c sms.Campaign, country string, after int64, limit int,
+		now int64) (list []sms.DoubtGroup, more bool, err error)
+	Inquiry(ctx context.Context, account, from int64) (sms.StatusCheck, error)
 	MessageAsked(ctx context.Context, id int64) ([]sms.StatusQuery, error)
+	Proposals(ctx context.Context, campaign int64) ([]sms.Decision, error)
+	Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error)
 	SearchMessages(ctx context.Context, f sms.MessageSearch) (list []sms.FoundMessage, next sms.MessageCursor, err error)
 }
 
 // FollowOrders are what programs do about what became of messages.
 type FollowOrders interface {
+	AskAboutGap(ctx context.Context, by sms.User, account, from int64) error
 	AskMessage(ctx context.Context, by sms.User, message int64) error
+	DecideDoubts(ctx context.Context, by sms.User, campaign int64, choices []sms.DecisionItem,
+		readAt int64) (sms.DecisionResult, error)
+	DropDoubts(ctx context.Context, by sms.User, id int64) (sms.Decision, error)
+	Gaps(ctx context.Context) ([]sms.Outage, error)
+	LinkReport(ctx context.Context, by sms.User, key, message int64) error
+	StopAsking(ctx context.Context, by sms.User, account, from int64) error
 }
 
 // Follow answers programs about what became of messages.

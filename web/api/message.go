@@ -147,6 +147,11 @@ func (s *API) ShowMessage(w http.ResponseWriter, r *http.Request, p apiCaller) e
 	if err != nil {
 		return err
 	}
+	return s.writeMessage(w, r, p, id)
+}
+
+// writeMessage answers with one message.
+func (s *API) writeMessage(w http.ResponseWriter, r *http.Request, p apiCaller, id int64) error {
 	m, err := s.store.Message(r.Context(), id)
 	if err != nil {
 		return err
