@@ -107,11 +107,13 @@ type Questions interface {
 	ReadSetting(ctx context.Context, name string) (string, error)
 }
 
-// KeptQuestions are what is asked about contacts.
+// KeptQuestions are what is asked about contacts and template drafts.
 type KeptQuestions interface {
 	Audience(ctx context.Context, id int64) (sms.Audience, error)
 	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
 	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
+	TemplateDraft(ctx context.Context, account, id int64) (sms.TemplateDraft, error)
+	TemplateDrafts(ctx context.Context, account int64) ([]sms.TemplateDraft, error)
 }
 
 // Orders are what programs do.
@@ -179,16 +181,20 @@ type TokenOrders interface {
 type DataOrders interface {
 	BlockNumbers(ctx context.Context, by sms.User, o desk.BlockOrder) (added, all int, err error)
 	ChangeMembers(ctx context.Context, by sms.User, account, audience int64, contacts []int64, in bool) (int64, error)
+	ChooseDefaultSender(ctx context.Context, by sms.User, account, id int64) error
 	CreateGroup(ctx context.Context, by sms.User, account, parent int64, name string) (said string, err error)
 	CreateSenderID(ctx context.Context, by sms.User, account int64, text, purpose string) (said string, err error)
+	CreateTemplate(ctx context.Context, by sms.User, account, draft int64) (said string, err error)
 	DeleteAudience(ctx context.Context, by sms.User, account, id int64) (sms.Audience, error)
 	DeleteContact(ctx context.Context, by sms.User, account, id int64) (sms.Contact, error)
 	DeleteGroup(ctx context.Context, by sms.User, account, id int64, typed string) (said string, err error)
 	DeleteSenderID(ctx context.Context, by sms.User, account, id int64) (said string, err error)
 	DeleteTemplate(ctx context.Context, by sms.User, account, id int64) (said string, err error)
+	DeleteTemplateDraft(ctx context.Context, by sms.User, account, id int64) error
 	RenameGroup(ctx context.Context, by sms.User, account, id int64, seen, name string) (said string, err error)
 	SaveAudience(ctx context.Context, by sms.User, o desk.AudienceOrder) (sms.Audience, error)
 	SaveContact(ctx context.Context, by sms.User, o desk.ContactOrder) (sms.Contact, error)
+	SaveTemplateDraft(ctx context.Context, by sms.User, d sms.TemplateDraft) (sms.TemplateDraft, error)
 	UpdatePurpose(ctx context.Context, by sms.User, account, id int64, seen, purpose string) (said string, err error)
 	UpdateTemplate(ctx context.Context, by sms.User, account int64, seen sms.Template, name, text string) (said string,
 		err error)

@@ -41,6 +41,7 @@ type SenderID struct {
 	Purpose string `json:"purpose"`
 	Status  string `json:"status"` // the provider's own word
 	Usable  bool   `json:"usable"`
+	Default bool   `json:"default"` // new messages begin with it on pages
 }
 
 // Group is a contact group that the provider keeps.
@@ -101,21 +102,25 @@ func (s Kept) Balance(w http.ResponseWriter, r *http.Request, _ apiCaller) error
 
 // ListTemplates lists the provider's templates as they were last read.
 func (s Kept) ListTemplates(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
-	return listKept(s, w, r, s.store.Templates, func(t sms.Template) (int64, Template) {
+	return listKept(s, w, r, s.store.Templates, func(_ sms.Account, t sms.Template) (int64, Template) {
 		return t.ID, Template{t.ID, t.Name, t.Text, t.Usable()}
 	})
 }
 
 // ListSenderIDs lists the provider's sender IDs as they were last read.
 func (s Kept) ListSenderIDs(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
-	return listKept(s, w, r, s.store.SenderIDs, func(x sms.SenderID) (int64, SenderID) {
-		return x.ID, SenderID{x.ID, x.Text, x.Purpose, x.ApproveStatus, x.Usable()}
+	return listKept(s, w, r, s.store.SenderIDs, func(a sms.Account, x sms.SenderID) (int64, SenderID) {
+		return x.ID, senderForm(a, x)
 	})
+}
+
+func senderForm(a sms.Account, x sms.SenderID) SenderID {
+	return SenderID{x.ID, x.Text, x.Purpose, x.ApproveStatus, x.Usable(), x.Text == a.DefaultSender}
 }
 
 // ListGroups lists the provider's groups as they were last read.
 func (s Kept) ListGroups(w http.ResponseWriter, r *http.Request, _ apiCaller) error {
-	return listKept(s, w, r, s.store.Groups, func(g sms.Group) (int64, Group) {
+	return listKept(s, w, r, s.store.Groups, func(_ sms.Account, g sms.Group) (int64, Group) {
 		return g.ID, Group{g.ID, g.Name, g.ContactCount}
 	})
 }
@@ -123,7 +128,7 @@ func (s Kept) ListGroups(w http.ResponseWriter, r *http.Request, _ apiCaller) er
 // listKept writes a page of what the provider keeps of an account, in the order
 // of its ids.
 func listKept[T, F any](s Kept, w http.ResponseWriter, r *http.Request,
-	read func(context.Context, int64) ([]T, error), form func(T) (int64, F)) error {
+	read func(context.Context, int64) ([]T, error), form func(sms.Account, T) (int64, F)) error {
 	at, err := readPage(r)
 	if err != nil {
 		return err
@@ -136,11 +141,11 @@ func listKept[T, F any](s Kept, w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return err
 	}
-	id := func(x T) int64 { n, _ := form(x); return n }
+	id := func(x T) int64 { n, _ := form(a, x); return n }
 	slices.SortStableFunc(list, func(x, y T) int { return cmp.Compare(id(x), id(y)) })
 	answer := page[F]{Items: []F{}}
 	for _, x := range list {
-		switch n, f := form(x); {
+		switch n, f := form(a, x); {
 		case n <= at.cursor:
 		case len(answer.Items) == at.limit:
 			return writeJSON(w, http.StatusOK, answer)
