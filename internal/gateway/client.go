@@ -56,8 +56,11 @@ type Config struct {
 	Heard     func(service time.Time)
 	Throttled func(sms.Throttle)
 	// Dial makes the connections in place of the network, for a test whose time
-	// is its own. Nothing judges the address then.
+	// is its own and for a rehearsal. Nothing judges the address then.
 	Dial func(ctx context.Context) (net.Conn, error)
+	// Speed is how many times as fast as the computer's clock Now runs, so that
+	// waiting for the rate takes so much less; 0 is 1.
+	Speed int
 
 	// Zero: 5 s, 5 s, 60 s, 20 s. AnswerTimeout runs from the first byte of a
 	// send or change to the last of its answer; ReadTimeout covers a whole read.
@@ -154,6 +157,7 @@ func Open(cfg Config) (*Client, error) {
 	} else {
 		c.limiter = newLimiter(cfg.PerMinute, cfg.Before, c.now)
 	}
+	c.limiter.speed = max(cfg.Speed, 1)
 	c.dialer = newDialer(base, cfg.RootCAs, orDefault(cfg.DialTimeout, 5*time.Second),
 		orDefault(cfg.TLSTimeout, 5*time.Second))
 	c.dialer.instead = cfg.Dial

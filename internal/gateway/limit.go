@@ -43,7 +43,8 @@ var errRateTimeout = errors.New("no place under the request rate in time")
 // never sees more than the rate in any window. A second, shorter window paces
 // the calls, so that a minute's places do not all go at once.
 type limiter struct {
-	now func() time.Time
+	now   func() time.Time
+	speed int // how many times as fast as timers now runs
 
 	mu         sync.Mutex
 	rate       int // configured, a minute
@@ -63,7 +64,7 @@ type waiter struct{ priority Priority }
 // newLimiter makes a limiter that goes on where the one of an earlier process
 // ended.
 func newLimiter(rate int, past sms.CallsBefore, now func() time.Time) *limiter {
-	l := &limiter{now: now, rate: rate, changed: make(chan struct{})}
+	l := &limiter{now: now, speed: 1, rate: rate, changed: make(chan struct{})}
 	l.remember(past)
 	if t := past.Throttle; t.Rate > 0 {
 		l.lowered, l.loweredAt = t.Rate, now().Add(-t.Ago)
@@ -190,7 +191,7 @@ func (l *limiter) take(ctx context.Context, p Priority) (*ticket, error) {
 		if d <= 0 {
 			return l.grant(now, p), nil
 		}
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.byTimer(d) {
 			return nil, errRateTimeout
 		}
 		l.pause(ctx, d)
@@ -202,7 +203,7 @@ func (l *limiter) pause(ctx context.Context, d time.Duration) {
 	changed := l.changed
 	l.mu.Unlock()
 	defer l.mu.Lock()
-	timer := time.NewTimer(d)
+	timer := time.NewTimer(l.byTimer(d))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -210,6 +211,9 @@ func (l *limiter) pause(ctx context.Context, d time.Duration) {
 	case <-timer.C:
 	}
 }
+
+// byTimer is how long a timer runs while d passes by now.
+func (l *limiter) byTimer(d time.Duration) time.Duration { return d / time.Duration(l.speed) }
 
 // enqueue puts urgent waiters before all others; within a kind the first stays first.
 func (l *limiter) enqueue(w *waiter) {

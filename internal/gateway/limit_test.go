@@ -103,6 +103,26 @@ func TestRate(t *testing.T) {
 // what the rule leaves, which is a place a minute and the time of the call; and
 // no 10 s hold more than a quarter of a minute's places. What is kept for
 // urgent calls is not part of it.
+// A clock that runs faster than timers makes waiting for the rate as much shorter.
+func TestAFastClockWaitsLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const speed = 100
+		began := time.Now()
+		l := newLimiter(10, sms.CallsBefore{}, func() time.Time { return began.Add(time.Since(began) * speed) })
+		l.speed = speed
+		for range 31 {
+			ticket, err := l.take(t.Context(), Bulk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ticket.answered()
+		}
+		if took := time.Since(began) * speed; took < 3*time.Minute || took > 4*time.Minute {
+			t.Errorf("31 calls at 10 a minute took %v by that clock", took)
+		}
+	})
+}
+
 func TestPace(t *testing.T) {
 	for _, c := range []struct {
 		rate, workers int

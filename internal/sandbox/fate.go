@@ -52,6 +52,17 @@ var statusErrors = map[string]string{
 	"DELETED":   "106",
 }
 
+// fateOf is what a number meets.
+func (s *Sandbox) fateOf(number string) outcome {
+	if s.cfg.Fate == nil {
+		return fateOf(number)
+	}
+	if o := outcome(s.cfg.Fate(number)); o >= fateOrdinary && o <= lastFate {
+		return o
+	}
+	return fateOrdinary
+}
+
 // fateOf expects digits only.
 func fateOf(number string) outcome {
 	at := len(number) - 7

@@ -148,7 +148,7 @@ func (s *Sandbox) applySend(e sendEntry) {
 	for _, row := range e.Rows {
 		t := text{
 			number: row.Number, text: row.Text, sender: e.Sender, id: row.ID,
-			call: e.Call, at: e.At, due: row.Due, scheduled: e.Scheduled, fate: fateOf(row.Number),
+			call: e.Call, at: e.At, due: row.Due, scheduled: e.Scheduled, fate: s.fateOf(row.Number),
 		}
 		if t.text == "" {
 			t.text = e.Text
@@ -237,6 +237,10 @@ func (s *Sandbox) seed() error {
 		{Name: "Appointment", Text: "Dear ##Name##, your appointment is on ##Date##.", IsApproved: true, IsActive: true,
 			CreatedDate: created, ApprovedDate: approvedOn},
 		{Name: "Fees", Text: "Dear ##Name##, school fees of ##Amount## are due.", IsActive: true, CreatedDate: created, ApprovedDate: approvedOn},
+	}
+	for _, text := range s.cfg.SenderIDs {
+		senders = append(senders, senderID{Text: text, Purpose: "As asked", IsActive: true, CreatedDate: created,
+			ApproveStatus: approved, ApprovedDate: approvedOn})
 	}
 	entries := []entry{{Credit: &s.cfg.Credit}}
 	id := int64(100)

@@ -81,16 +81,19 @@ func parseDLRURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
-func reportClient(timeout time.Duration) *http.Client {
-	return &http.Client{
-		Timeout:       timeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
+func reportClient(timeout time.Duration, carry http.RoundTripper) *http.Client {
+	if carry == nil {
+		carry = &http.Transport{
 			DialContext:         (&net.Dialer{}).DialContext,
 			MaxIdleConnsPerHost: reportWorkers,
 			// A receiver that restarts must not find reports on their way over connections to its predecessor.
 			IdleConnTimeout: 2 * time.Second,
-		},
+		}
+	}
+	return &http.Client{
+		Timeout:       timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     carry,
 	}
 }
 

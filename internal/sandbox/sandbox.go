@@ -57,6 +57,16 @@ type Config struct {
 	// time; both 0 stand for 0.2 s and 2 s. ReportTimeout is how long the receiver may take, 0 stands for 10 s.
 	ReportMin, ReportMax, ReportTimeout time.Duration
 
+	// SenderIDs are approved beside those of a new account.
+	SenderIDs []string
+
+	// Fate chooses what a number meets, as the number 1 to 14 of a test number's ending; 0 is an ordinary
+	// number. Nil: the number's own ending chooses.
+	Fate func(number string) int
+
+	// Carry takes delivery reports to their address in place of the network.
+	Carry http.RoundTripper
+
 	// Seed makes the random choices of delays and faults repeatable.
 	Seed   uint64
 	Faults Faults
@@ -116,7 +126,7 @@ func New(cfg Config) (*Sandbox, error) {
 		log:       cfg.Log,
 		now:       cfg.Now,
 		luck:      newLuck(cfg.Seed, cfg.Faults),
-		client:    reportClient(cfg.ReportTimeout),
+		client:    reportClient(cfg.ReportTimeout, cfg.Carry),
 		page:      page,
 		phone:     NewPhone(),
 		phones:    phones{open: map[string]Press{}},

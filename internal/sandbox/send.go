@@ -130,7 +130,7 @@ func (s *Sandbox) send(c *call, to []recipient) answer {
 		}
 		e.Rows = append(e.Rows, row)
 		rows = append(rows, s.acceptedRow(r.number, row.ID))
-		lost = lost || fateOf(r.number) == fateCut
+		lost = lost || s.fateOf(r.number) == fateCut
 	}
 	if e.Cost > s.credit {
 		return failure(codeNoCredit)
@@ -176,7 +176,7 @@ func (s *Sandbox) schedule(c *call) (unixMilli int64, ok bool) {
 func (s *Sandbox) throttle(to []recipient) (first bool, err error) {
 	var fresh []string
 	for _, r := range to {
-		if fateOf(r.number) == fateThrottled && !s.throttled[r.number] {
+		if s.fateOf(r.number) == fateThrottled && !s.throttled[r.number] {
 			fresh = append(fresh, r.number)
 		}
 	}
@@ -193,7 +193,7 @@ func (s *Sandbox) refuses(number, sender string) *refusal {
 		return &refusedSender
 	case !wellFormed(number):
 		return &refusedNumber
-	case fateOf(number) == fateRefused:
+	case s.fateOf(number) == fateRefused:
 		return &refusedByFate
 	}
 	return nil
@@ -215,7 +215,7 @@ func (s *Sandbox) dueDate(c *call, number string, e sendEntry) int64 {
 }
 
 func (s *Sandbox) isEarly(c *call, number string) bool {
-	return c.early || fateOf(number) == fateEarly
+	return c.early || s.fateOf(number) == fateEarly
 }
 
 // plan queues the reports of the texts from index first on, and returns those to be delivered before the answer.
