@@ -45,13 +45,15 @@ type DB struct {
 	listStore
 	menuStore
 	usageStore
+	rehearsalStore
 }
 
 // newDB gives each noun its questions and its changes.
 func newDB(c *core) *DB {
 	return &DB{core: c, accountStore: accountStore{c}, staffStore: staffStore{c}, campaignStore: campaignStore{c},
 		callStore: callStore{c}, reportStore: reportStore{c},
-		contactStore: contactStore{c}, listStore: listStore{c}, menuStore: menuStore{c}, usageStore: usageStore{c}}
+		contactStore: contactStore{c}, listStore: listStore{c}, menuStore: menuStore{c}, usageStore: usageStore{c},
+		rehearsalStore: rehearsalStore{c}}
 }
 
 // core is what every noun stands on: the engine's connections, the transaction

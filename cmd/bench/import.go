@@ -124,7 +124,7 @@ func (offline) Standing(sms.Account, time.Time) health.ClockStanding {
 func benchDesk(db *storage.DB, news *feed.Feed) *desk.Desk {
 	return desk.New(desk.Stores{Accounts: db, Again: db, Audit: db, Campaigns: db, Door: db, Doubts: db, Journal: db,
 		Menus:  db,
-		People: db, Records: db, Reads: db, Staff: db},
+		People: db, Records: db, Reads: db, Rehearsals: db, Staff: db},
 		offline{}, news, slog.New(slog.DiscardHandler), time.Now)
 }
 

@@ -75,6 +75,17 @@ var table = map[string]row{
 		reason: "who got a text lately is found from rows and sends that come to it; files, forms and storage are not its business",
 		never:  []string{"net/http", "database/sql", "os", "log/slog"},
 	},
+	"internal/rehearsal": {
+		may:    []string{"internal/sms"},
+		reason: "what a rehearsal is and what it foretells is values and arithmetic; it runs, stores and shows nothing",
+		never:  []string{"net/http", "database/sql", "os", "log/slog"},
+	},
+	"internal/rehearsal/stage": {
+		may: []string{"internal/desk", "internal/feed", "internal/gateway", "internal/phone", "internal/plan",
+			"internal/rehearsal", "internal/sandbox", "internal/sms", "internal/workers", "storage"},
+		reason: "it builds a desk of its own for each rehearsal, in a folder that it removes; the real one comes to it as values",
+		never:  []string{"database/sql"},
+	},
 	"internal/feed": {
 		may:    []string{"internal/sms"},
 		reason: "names travel through it, never data, and it knows neither who listens nor why",
@@ -82,7 +93,7 @@ var table = map[string]row{
 	},
 	"internal/desk": {
 		may: []string{"internal/feed", "internal/health", "internal/phone", "internal/plan",
-			"internal/radar", "internal/sms", "internal/ussd"},
+			"internal/radar", "internal/rehearsal", "internal/sms", "internal/ussd"},
 		reason: "an order ends within one request and opens no file; storage and gateway come to it, so that rules are tested without either",
 		never:  []string{"net/http", "database/sql", "io", "os"},
 	},
@@ -98,7 +109,7 @@ var table = map[string]row{
 		reason: "it wires a whole desk for tests; only tests may know it",
 	},
 	"internal/workers": {
-		may:    []string{"internal/feed", "internal/health", "internal/sms"},
+		may:    []string{"internal/feed", "internal/health", "internal/rehearsal", "internal/sms"},
 		reason: "loops know no roles, forms or orders: what may start is decided in desk, and the wire is the gateway's",
 		never:  []string{"net/http", "database/sql", "os"},
 	},
@@ -113,8 +124,8 @@ var table = map[string]row{
 		never:  []string{"database/sql"},
 	},
 	"storage": {
-		may: []string{"internal/health", "internal/phone", "internal/plan", "internal/radar", "internal/sms",
-			"internal/ussd", "storage/log", "storage/query"},
+		may: []string{"internal/health", "internal/phone", "internal/plan", "internal/radar", "internal/rehearsal",
+			"internal/sms", "internal/ussd", "storage/log", "storage/query"},
 		reason: "it remembers; it cannot order, notify or show",
 		never:  []string{"net/http"},
 	},
@@ -136,7 +147,8 @@ var table = map[string]row{
 		never:  []string{"database/sql"},
 	},
 	"views": {
-		may:    []string{"internal/health", "internal/phone", "internal/sms", "internal/ussd", "static"},
+		may: []string{"internal/health", "internal/phone", "internal/rehearsal", "internal/sms", "internal/ussd",
+			"static"},
 		reason: "a view is a function of values: it cannot query and it cannot act",
 		never:  []string{"database/sql"},
 	},
@@ -157,8 +169,8 @@ var table = map[string]row{
 		never:  []string{"database/sql", "html/template"},
 	},
 	"web/campaign": {
-		may: []string{"internal/desk", "internal/feed", "internal/lists", "internal/phone", "internal/sms", "views",
-			"web/page"},
+		may: []string{"internal/desk", "internal/feed", "internal/lists", "internal/phone", "internal/rehearsal",
+			"internal/sms", "views", "web/page"},
 		reason: "whoever sends sees neither USSD nor credentials nor accounts of people",
 		never:  []string{"database/sql"},
 	},

@@ -17,6 +17,7 @@ import (
 	"smsdesk/internal/gateway"
 	"smsdesk/internal/health"
 	"smsdesk/internal/lists"
+	"smsdesk/internal/rehearsal/stage"
 	"smsdesk/internal/sandbox"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd/session"
@@ -137,6 +138,7 @@ type server struct {
 	reader     *workers.Reader
 	reconciler *workers.Reconciler
 	forgetter  *workers.RetentionJob
+	stage      *stage.Stage
 	backups    *backups
 	pulse      *workers.ReceiverStats
 	sandbox    *sandbox.Sandbox
@@ -244,6 +246,7 @@ func (s *server) build(ctx context.Context) error {
 	}
 	s.reconciler = workers.NewReconciler(s.db, sending, s.feed, s.log, wall)
 	s.forgetter = workers.NewRetentionJob(s.db, s.feed, s.log, wall)
+	s.stage = stage.New(s.db, s.storage.Data, s.feed, s.log, wall)
 	s.backups = s.newBackups()
 	s.pulse = workers.NewPulse(s.db, s.answersCallbacks, s.Heartbeat, s.feed, s.log, wall)
 	s.endure()
@@ -348,6 +351,7 @@ func (s *server) run(ctx context.Context) error {
 	loops.Go(func() error { s.reconciler.MatchReports(loopCtx); return nil })
 	loops.Go(func() error { s.reconciler.QueryStatuses(loopCtx); return nil })
 	loops.Go(func() error { s.forgetter.Run(loopCtx); return nil })
+	loops.Go(func() error { s.stage.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepLogShort(loopCtx); return nil })
 	loops.Go(func() error { s.backups.Run(loopCtx); return nil })
 	loops.Go(func() error { s.keepLogs(loopCtx); return nil })

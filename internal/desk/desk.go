@@ -26,23 +26,25 @@ type Desk struct {
 	*Menus
 	*People
 	*Records
+	*Rehearsals
 	*Staff
 }
 
 // Stores is what the orders need to be remembered, by noun.
 type Stores struct {
-	Accounts  AccountStore
-	Again     AgainStore
-	Audit     feed.AuditStore
-	Campaigns CampaignStore
-	Door      DoorStore
-	Doubts    DoubtStore
-	Journal   JournalStore
-	Menus     MenuStore
-	People    PeopleStore
-	Records   RecordStore
-	Reads     RefreshStore // what is read of the records at the provider
-	Staff     StaffStore
+	Accounts   AccountStore
+	Again      AgainStore
+	Audit      feed.AuditStore
+	Campaigns  CampaignStore
+	Door       DoorStore
+	Doubts     DoubtStore
+	Journal    JournalStore
+	Menus      MenuStore
+	People     PeopleStore
+	Records    RecordStore
+	Reads      RefreshStore // what is read of the records at the provider
+	Rehearsals RehearsalStore
+	Staff      StaffStore
 }
 
 // work is what all orders have in common.
@@ -62,17 +64,19 @@ func New(s Stores, at Gateways, news *feed.Feed, log *slog.Logger, now func() ti
 	people := &People{work: w, store: s.People}
 	records := &Records{work: w, store: s.Records, reads: s.Reads, gateways: at, lookups: newRefreshLimiter()}
 	journal := &Journal{work: w, store: s.Journal, signin: signin}
+	campaigns := &Campaigns{work: w, store: s.Campaigns, people: people, records: records, journal: journal}
 	return &Desk{
-		Accounts:  &Accounts{work: w, store: s.Accounts, gateways: at},
-		Again:     &Again{work: w, store: s.Again, records: records},
-		Campaigns: &Campaigns{work: w, store: s.Campaigns, people: people, records: records, journal: journal},
-		Door:      &Door{work: w, store: s.Door, signin: signin, outage: noOutage{}},
-		Doubts:    &Doubts{work: w, store: s.Doubts, records: records},
-		Journal:   journal,
-		Menus:     &Menus{work: w, store: s.Menus},
-		People:    people,
-		Records:   records,
-		Staff:     &Staff{work: w, store: s.Staff, signin: signin, setup: &setup{}},
+		Accounts:   &Accounts{work: w, store: s.Accounts, gateways: at},
+		Again:      &Again{work: w, store: s.Again, records: records},
+		Campaigns:  campaigns,
+		Door:       &Door{work: w, store: s.Door, signin: signin, outage: noOutage{}},
+		Doubts:     &Doubts{work: w, store: s.Doubts, records: records},
+		Journal:    journal,
+		Menus:      &Menus{work: w, store: s.Menus},
+		People:     people,
+		Records:    records,
+		Rehearsals: &Rehearsals{work: w, store: s.Rehearsals, campaigns: campaigns},
+		Staff:      &Staff{work: w, store: s.Staff, signin: signin, setup: &setup{}},
 	}
 }
 

@@ -68,3 +68,9 @@ func Applied(account int64, campaigns, messages []int64) []string {
 	}
 	return names
 }
+
+// Rehearsals names what waits to be rehearsed.
+const Rehearsals = "rehearsals"
+
+// Rehearsal names one rehearsal.
+func Rehearsal(id int64) string { return "rehearsal:" + strconv.FormatInt(id, 10) }

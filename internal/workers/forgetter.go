@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/rehearsal"
 	"smsdesk/internal/sms"
 )
 
@@ -26,6 +27,7 @@ type ForgetStore interface {
 	PurgeReports(ctx context.Context, before int64) (n int64, more bool, err error)
 	PurgeBlocks(ctx context.Context, before int64) (n int64, more bool, err error)
 	PurgeCalls(ctx context.Context, before int64) (n int64, more bool, err error)
+	PurgeRehearsals(ctx context.Context, before int64) error
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 
@@ -61,6 +63,9 @@ func (f *RetentionJob) RunOnce(ctx context.Context) error {
 		return err
 	}
 	now := f.now().UTC()
+	if err := f.store.PurgeRehearsals(ctx, now.Add(-rehearsal.Keep).UnixMilli()); err != nil {
+		return err
+	}
 	if before := sms.RemovedBefore(now, r.Messages); before > 0 {
 		if err := f.messages(ctx, before); err != nil {
 			return err

@@ -615,6 +615,24 @@ type RecordSetting struct {
 	OthersSend bool
 }
 
+type Rehearsal struct {
+	ID         int64
+	AccountID  int64
+	CampaignID int64
+	Name       string
+	UserID     int64
+	UserName   string
+	Kind       string
+	State      string
+	AllRows    int64
+	RowCount   int64
+	Done       int64
+	CreatedAt  int64
+	StartedAt  int64
+	EndedAt    int64
+	Result     string
+}
+
 type Remembered struct {
 	Hash        []byte
 	CampaignUid string

@@ -25,7 +25,7 @@ const (
 )
 
 var topicForm = regexp.MustCompile(
-	`^((campaign|campaigns|message|account|reports|ussd):[1-9][0-9]{0,18}|list:[0-9a-f]{32}|backup|journal)$`)
+	`^((campaign|campaigns|message|account|reports|ussd|rehearsal):[1-9][0-9]{0,18}|list:[0-9a-f]{32}|backup|journal)$`)
 
 // Live bounds the streams of pages that move; a zero field is the usual.
 type Live struct {
