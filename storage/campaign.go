@@ -86,13 +86,17 @@ func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (in
 	return id, err
 }
 
+const hashBytes = 8
+
 // textHash tells texts apart inside one account; eight bytes keep the index small.
-func textHash(text, group string) []byte {
+func textHash(text, group string) []byte { return appendTextHash(nil, text, group) }
+
+func appendTextHash(to []byte, text, group string) []byte {
 	if group != "" {
 		text = "group " + group + "\x00" + text
 	}
 	h := sha256.Sum256([]byte(text))
-	return h[:8]
+	return append(to, h[:hashBytes]...)
 }
 
 // deleteDraft removes a draft, a long one by and by. One of which messages were

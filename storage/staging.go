@@ -21,6 +21,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"smsdesk/internal/sms"
 )
 
@@ -150,10 +152,7 @@ func (db listStore) WriteStaging(ctx context.Context, uid string,
 	// goroutine for each whose context can end. fill ends with ctx instead.
 	s, err := newStageWriter(context.WithoutCancel(ctx), tx)
 	if err == nil {
-		err = fill(s.put)
-	}
-	if err == nil {
-		err = s.flush()
+		err = s.write(fill)
 	}
 	// Whoever corrects a row asks which others have its number.
 	if err == nil && s.bad {
@@ -162,30 +161,29 @@ func (db listStore) WriteStaging(ctx context.Context, uid string,
 	if err != nil {
 		return 0, errors.Join(err, tx.Rollback())
 	}
-	return s.sum.value(), tx.Commit()
+	return s.runs.sum.value(), tx.Commit()
 }
 
 // stageWriter puts rows and notes with prepared statements. Rows that follow each
-// other without a gap wait for their statement together, and SQLite numbers
-// them by itself, which it does fastest.
+// other without a gap share a statement, and SQLite numbers them by itself,
+// which it does fastest.
 type stageWriter struct {
-	ctx             context.Context
-	run, next, note *sql.Stmt
-	insertWithID    *sql.Stmt // for a row behind a gap
-	waiting         []any
-	last            int64 // row
-	sum             rowSum
-	bad             bool // some row is to be fixed
+	ctx          context.Context
+	many, next   *sql.Stmt
+	insertWithID *sql.Stmt // for a row behind a gap
+	note         *sql.Stmt
+	runs         runMaker
+	bad          bool // some row is to be fixed
 }
 
 // rowValues is how many values a row of a run has.
 const rowValues = 4
 
 func newStageWriter(ctx context.Context, tx *sql.Tx) (*stageWriter, error) {
-	s := &stageWriter{ctx: ctx, waiting: make([]any, 0, rowValues*stagingRows)}
+	s := &stageWriter{ctx: ctx}
 	var errs [4]error
 	const one = "insert into row (number, text, verdict, text_hash) values (?, ?, ?, ?)"
-	s.run, errs[0] = tx.PrepareContext(ctx, one+strings.Repeat(", (?, ?, ?, ?)", stagingRows-1))
+	s.many, errs[0] = tx.PrepareContext(ctx, one+strings.Repeat(", (?, ?, ?, ?)", stagingRows-1))
 	s.next, errs[1] = tx.PrepareContext(ctx, one)
 	s.insertWithID, errs[2] = tx.PrepareContext(ctx,
 		"insert into row (row_no, number, text, verdict, text_hash) values (?, ?, ?, ?, ?)")
@@ -193,13 +191,53 @@ func newStageWriter(ctx context.Context, tx *sql.Tx) (*stageWriter, error) {
 	return s, errors.Join(errs[:]...)
 }
 
-func (s *stageWriter) put(rows []sms.ListRow, notes []sms.RowNote) error {
-	for _, r := range rows {
-		if err := s.putRow(r); err != nil {
-			return fmt.Errorf("put rows: %w", err)
+// write stages what fill puts. The rows are made ready beside the statements,
+// which take the most time of a check.
+func (s *stageWriter) write(fill func(put func([]sms.ListRow, []sms.RowNote) error) error) error {
+	hands, ctx := errgroup.WithContext(s.ctx)
+	ready := make(chan *stagedRun, 1)
+	s.runs = runMaker{ready: ready, written: make(chan *stagedRun, cap(ready)+2), ended: ctx.Done()}
+	hands.Go(func() error {
+		defer close(ready)
+		if err := fill(s.runs.put); err != nil {
+			return err
+		}
+		return s.runs.end()
+	})
+	hands.Go(func() error {
+		for run := range ready {
+			if err := s.putRun(run); err != nil {
+				return fmt.Errorf("put rows: %w", err)
+			}
+			s.runs.written <- run
+		}
+		return nil
+	})
+	return hands.Wait()
+}
+
+func (s *stageWriter) putRun(run *stagedRun) error {
+	rest := run.values
+	if run.first != 0 {
+		if _, err := s.insertWithID.ExecContext(s.ctx, append([]any{run.first}, rest[:rowValues]...)...); err != nil {
+			return err
+		}
+		rest = rest[rowValues:]
+	}
+	for values := range slices.Chunk(rest, rowValues*stagingRows) {
+		if len(values) == rowValues*stagingRows {
+			if _, err := s.many.ExecContext(s.ctx, values...); err != nil {
+				return err
+			}
+			continue
+		}
+		for row := range slices.Chunk(values, rowValues) {
+			if _, err := s.next.ExecContext(s.ctx, row...); err != nil {
+				return err
+			}
 		}
 	}
-	for _, n := range notes {
+	for _, n := range run.notes {
 		if err := putNote(s.ctx, s.note, n); err != nil {
 			return err
 		}
@@ -221,34 +259,78 @@ func putNote(ctx context.Context, insert *sql.Stmt, n sms.RowNote) error {
 	return nil
 }
 
-func (s *stageWriter) putRow(r sms.ListRow) error {
-	v, hash := flags(r), textHash(r.Text, "")
-	s.sum.add(staged(r))
-	if r.Row != s.last+1 || s.last == 0 {
-		s.last = r.Row
-		if err := s.flush(); err != nil {
-			return err
-		}
-		_, err := s.insertWithID.ExecContext(s.ctx, r.Row, r.Number, r.Text, v, hash)
-		return err
-	}
-	s.last = r.Row
-	if s.waiting = append(s.waiting, r.Number, r.Text, v, hash); len(s.waiting) < cap(s.waiting) {
-		return nil
-	}
-	_, err := s.run.ExecContext(s.ctx, s.waiting...)
-	s.waiting = s.waiting[:0]
-	return err
+// stagedRun is rows that follow each other without a gap, as statements take
+// them, and the notes that came with them.
+type stagedRun struct {
+	first  int64  // the first row behind a gap; 0: the run follows the one before it
+	values []any  // rowValues of each row
+	hashes []byte // those among values
+	notes  []sms.RowNote
 }
 
-func (s *stageWriter) flush() error {
-	for row := range slices.Chunk(s.waiting, rowValues) {
-		if _, err := s.next.ExecContext(s.ctx, row...); err != nil {
-			return fmt.Errorf("put rows: %w", err)
+// runStatements is how many statements a full run takes.
+const runStatements = 16
+
+// runMaker makes runs of rows. Runs that were written come back to be filled again.
+type runMaker struct {
+	ready   chan<- *stagedRun
+	written chan *stagedRun
+	ended   <-chan struct{} // nobody writes any more
+	run     *stagedRun
+	last    int64 // row
+	sum     rowSum
+}
+
+func (m *runMaker) put(rows []sms.ListRow, notes []sms.RowNote) error {
+	for _, r := range rows {
+		gap := r.Row != m.last+1 || m.last == 0
+		if m.last = r.Row; gap || m.run == nil || len(m.run.values) == cap(m.run.values) {
+			if err := m.end(); err != nil {
+				return err
+			}
+			m.begin()
 		}
+		if gap {
+			m.run.first = r.Row
+		}
+		m.sum.add(staged(r))
+		m.run.values = append(m.run.values, r.Number, r.Text, flags(r), m.hash(r.Text))
 	}
-	s.waiting = s.waiting[:0]
+	if m.run == nil {
+		m.begin()
+	}
+	m.run.notes = append(m.run.notes, notes...)
 	return nil
+}
+
+func (m *runMaker) begin() {
+	select {
+	case m.run = <-m.written:
+		*m.run = stagedRun{values: m.run.values[:0], hashes: m.run.hashes[:0]}
+	default:
+		const rows = stagingRows * runStatements
+		m.run = &stagedRun{values: make([]any, 0, rowValues*rows), hashes: make([]byte, 0, hashBytes*rows)}
+	}
+}
+
+// hash is the textHash of a row, kept with its run.
+func (m *runMaker) hash(text string) []byte {
+	m.run.hashes = appendTextHash(m.run.hashes, text, "")
+	return m.run.hashes[len(m.run.hashes)-hashBytes:]
+}
+
+// end hands the run in work to whoever writes.
+func (m *runMaker) end() error {
+	if m.run == nil {
+		return nil
+	}
+	select {
+	case m.ready <- m.run:
+		m.run = nil
+		return nil
+	case <-m.ended:
+		return context.Canceled
+	}
 }
 
 // rowSum tells one set of staged rows from another, in whatever order they come:
