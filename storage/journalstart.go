@@ -89,10 +89,8 @@ func (j *Journal) startLine(ctx context.Context, c *compared, now int64) error {
 		j.sum = noSum
 	}
 	if c.question.Relation == health.RelationCutOff {
-		if c.tail > 0 {
-			if err := j.log.Cut(c.end); err != nil {
-				return err
-			}
+		if err := j.cutTail(c); err != nil {
+			return err
 		}
 		if err := j.appendRows(c.lines); err != nil {
 			return err
@@ -123,6 +121,19 @@ func (j *Journal) startLine(ctx context.Context, c *compared, now int64) error {
 	j.begins = j.synced
 	j.db.journal.Store(j)
 	return j.db.PutSetting(ctx, health.SettingJournal, j.folder)
+}
+
+// cutTail removes the half line that a crash left. A segment in which no line
+// can be read may have lost its head as well: it is set aside whole.
+func (j *Journal) cutTail(c *compared) error {
+	last := j.log.End().Segment
+	switch {
+	case c.tail == 0:
+		return nil
+	case c.end.Segment == last:
+		return j.log.Cut(c.end)
+	}
+	return j.log.SetAside(last, ".torn")
 }
 
 // record takes a new generation and writes its line to the database, the

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -342,5 +343,63 @@ func TestAnOlderStateRepeatsNobody(t *testing.T) {
 		l := newOlderLife(t, rt, lives)
 		defer l.end()
 		rt.Repeat(rapid.StateMachineActions(l))
+	})
+}
+
+// A journal may end anywhere after a power cut or a full disk. Wherever that
+// is, smsdesk starts, or asks and starts once it was answered, and the next
+// start finds a journal that agrees.
+func TestAJournalThatEndsAnywhereIsGoneOnWith(t *testing.T) {
+	whole := newOlderLife(t, t, 0)
+	t.Cleanup(whole.end)
+	whole.proven("text 0", numbers(2)...)
+	whole.execute(whole.call())
+	whole.end()
+	var raw []byte
+	whole.change(func(all []byte) []byte { raw = slices.Clone(all); return all })
+	first := bytes.IndexByte(raw, '\n') + 1
+	second := first + bytes.IndexByte(raw[first:], '\n') + 1
+	for _, kept := range []bool{false, true} { // kept: the database still holds the start's line
+		for length := range second + 1 {
+			if length%16 != 0 && (length < first-2 || length > first+1) && length < second-2 {
+				continue
+			}
+			l := newOlderLife(t, t, 1+2*length+map[bool]int{true: 1}[kept])
+			if l.end(); kept {
+				l.keepStartLine()
+			}
+			l.change(func(all []byte) []byte { return all[:min(length, len(all))] })
+			l.begin()
+			if kept && l.asks {
+				t.Errorf("cut off at %d of %d bytes, all of them still in the database: somebody is asked", length, second)
+			}
+			l.Accept(nil)
+			l.proven(fmt.Sprint("text ", length), numbers(1)...)
+			if a := l.call(); a == nil {
+				t.Errorf("cut off at %d bytes: nothing is licensed", length)
+			} else {
+				l.settle(a, answer(a))
+			}
+			l.end()
+			if l.begin(); l.asks {
+				t.Errorf("cut off at %d bytes and gone on with: the next start asks", length)
+			}
+			l.end()
+		}
+	}
+}
+
+// keepStartLine puts the line of the first start back into the database, where
+// it is until the journal has it.
+func (l *olderLife) keepStartLine() {
+	l.change(func(all []byte) []byte {
+		line := all[bytes.IndexByte(all, '\n')+1:]
+		db, err := Open(l.ctx, Config{Data: l.data})
+		l.must(err)
+		l.must(db.update(l.ctx, "keep a line", func(t *tx) error {
+			return t.PutJournalLine(l.ctx, db.node, 1, string(line[:bytes.IndexByte(line, '\n')+1]))
+		}))
+		l.must(db.Close())
+		return all
 	})
 }

@@ -34,6 +34,7 @@ type compared struct {
 	earlier  *earlierJournal         // of a version that knew no heads
 	segments []string
 	end      log.Position // where the journal's readable part ends
+	headless bool         // the tail begins where a segment does
 }
 
 // Compare looks at the database and the journal and says how they stand to each
@@ -95,7 +96,7 @@ func (j *Journal) relate(ctx context.Context, c *compared, live bool) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	c.segments, c.end = l.Segments(), l.End()
+	c.segments = l.Segments()
 	if q.Detail, err = j.foreign(l); err != nil || q.Detail != "" {
 		q.Relation = health.RelationForeign
 		return err
@@ -183,6 +184,7 @@ func (j *Journal) decide(ctx context.Context, c *compared, l *log.Log) (health.R
 			c.last, c.tail = e, 0
 			c.end = log.Position{Segment: e.at.Segment, Offset: e.at.Offset + e.bytes}
 		} else {
+			c.headless = c.headless && c.tail > 0 || c.tail == 0 && e.at.Offset == 0
 			c.tail += e.bytes
 		}
 		if found {
@@ -271,6 +273,9 @@ func (j *Journal) withoutHead(ctx context.Context, c *compared, l *log.Log) (hea
 	return health.RelationStarted, nil
 }
 
+// headBytes is what a segment's first line has at the most.
+const headBytes = 256
+
 // behind: the journal ends before the database's head. A crash leaves that only
 // where all lines between stand in the database and none of their requests can
 // have left without its line.
@@ -296,6 +301,9 @@ func (j *Journal) behind(ctx context.Context, c *compared) (health.Relation, err
 			return health.RelationBehind, nil
 		}
 		next, prev, size = r.Seq, sum, size+int64(len(r.Line))
+	}
+	if c.headless {
+		size += headBytes
 	}
 	if next != c.head.Seq || prev != c.head.Sum || c.tail > size {
 		return health.RelationBehind, nil
@@ -328,7 +336,7 @@ func (j *Journal) each(l *log.Log, segments []string, do func(entry) error) erro
 			e := entry{at: line.At, bytes: line.Bytes}
 			if first {
 				first = false
-				if s, ok := readSegment(line.Text); ok {
+				if s, ok := readSegment(line.Text); ok && line.Whole {
 					if known && s.Prev != prev {
 						known = false
 						return do(entry{at: line.At, damaged: true, bytes: 1})
