@@ -64,6 +64,11 @@ func (m *machine) create(body string, header ...string) answer {
 // upload sends a file with fields; a pair named "file" puts the file there.
 func (m *machine) upload(name, file string, pairs ...string) answer {
 	m.site.t.Helper()
+	return m.uploadTo(api.Path+"/campaigns", name, file, pairs...)
+}
+
+func (m *machine) uploadTo(path, name, file string, pairs ...string) answer {
+	m.site.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -74,7 +79,7 @@ func (m *machine) upload(name, file string, pairs ...string) answer {
 	_, err = io.WriteString(part, file)
 	m.site.must(err)
 	m.site.must(form.Close())
-	r := httptest.NewRequest(http.MethodPost, api.Path+"/campaigns", &body)
+	r := httptest.NewRequest(http.MethodPost, path, &body)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	return m.send(r)
 }

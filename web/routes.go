@@ -390,7 +390,7 @@ func (s *Web) programTable() []page.Route {
 		pattern = api.Path + pattern
 		return page.Route{Method: method, Pattern: pattern, Least: least, Program: s.api.Handle(pattern, least, stream, do)}
 	}
-	kept, follow := s.api.Kept(), s.api.Follow()
+	kept, follow, drafts := s.api.Kept(), s.api.Follow(), s.api.Drafts()
 	return []page.Route{
 		{Method: "GET", Pattern: api.Path + "/openapi.yaml", Least: page.Outside, Plain: http.HandlerFunc(api.OpenAPI)},
 		of("GET", "/campaigns", sms.Viewer, false, s.api.ListCampaigns),
@@ -402,12 +402,12 @@ func (s *Web) programTable() []page.Route {
 		of("POST", "/campaigns/{id}/stop", sms.Sender, false, s.api.Stop),
 		of("POST", "/campaigns/{id}/continue", sms.Sender, false, s.api.Continue),
 		of("POST", "/campaigns/{id}/cancel", sms.Sender, false, s.api.Cancel),
-		of("POST", "/campaigns/{id}/reschedule", sms.Sender, false, s.api.Reschedule),
-		of("POST", "/campaigns/{id}/unschedule", sms.Sender, false, s.api.Unschedule),
+		of("POST", "/campaigns/{id}/reschedule", sms.Sender, false, drafts.Reschedule),
+		of("POST", "/campaigns/{id}/unschedule", sms.Sender, false, drafts.Unschedule),
 		of("POST", "/campaigns/{id}/again", sms.Sender, false, s.api.Again),
-		of("POST", "/campaigns/{id}/rename", sms.Sender, false, s.api.Rename),
-		of("POST", "/campaigns/{id}/include", sms.Sender, false, s.api.Include),
-		of("POST", "/campaigns/{id}/approval/withdraw", sms.Sender, false, s.api.WithdrawApproval),
+		of("POST", "/campaigns/{id}/rename", sms.Sender, false, drafts.Rename),
+		of("POST", "/campaigns/{id}/include", sms.Sender, false, drafts.Include),
+		of("POST", "/campaigns/{id}/approval/withdraw", sms.Sender, false, drafts.WithdrawApproval),
 		of("GET", "/campaigns/{id}/doubt", sms.Viewer, false, follow.ListDoubts),
 		of("POST", "/campaigns/{id}/doubt", sms.Manager, false, follow.Decide),
 		of("POST", "/campaigns/{id}/doubt/drop", sms.Manager, false, follow.DropDecision),
@@ -418,7 +418,7 @@ func (s *Web) programTable() []page.Route {
 		of("POST", "/reports/gaps/stop", sms.Sender, false, follow.StopAsking),
 		of("POST", "/messages/search", sms.Viewer, false, follow.SearchMessages),
 		of("GET", "/messages/{id}", sms.Viewer, false, s.api.ShowMessage),
-		of("POST", "/messages/{id}/again", sms.Sender, false, s.api.MessageAgain),
+		of("POST", "/messages/{id}/again", sms.Sender, false, follow.MessageAgain),
 		of("POST", "/messages/{id}/ask", sms.Sender, false, follow.Ask),
 		of("GET", "/balance", sms.Viewer, false, kept.Balance),
 		of("GET", "/templates", sms.Viewer, false, kept.ListTemplates),
@@ -440,6 +440,7 @@ func (s *Web) programTable() []page.Route {
 		of("DELETE", "/groups/{id}", sms.Manager, false, kept.DeleteGroup),
 		of("GET", "/contacts", sms.Viewer, false, kept.ListContacts),
 		of("POST", "/contacts", sms.Sender, false, kept.CreateContact),
+		of("POST", "/contacts/import", sms.Sender, true, kept.ImportContacts),
 		of("PUT", "/contacts/{id}", sms.Sender, false, kept.ChangeContact),
 		of("DELETE", "/contacts/{id}", sms.Sender, false, kept.DeleteContact),
 		of("GET", "/audiences", sms.Viewer, false, kept.ListAudiences),

@@ -13,11 +13,12 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// tidyOrder writes an order the way it is stored.
-func tidyOrder(o sms.ListOrder, file string) sms.ListOrder {
+// tidyOrder writes an order the way it is stored. A text for everybody fills a
+// mark instead of a column; tags for everybody are added to a contact's own.
+func tidyOrder(o sms.ListOrder, l sms.List) sms.ListOrder {
 	o.Text = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(o.Text, "�"), "\r\n", "\n"))
 	if o.Name = strings.TrimSpace(strings.ToValidUTF8(o.Name, "�")); o.Name == "" {
-		o.Name = nameFromFile(file)
+		o.Name = nameFromFile(l.FileName)
 	}
 	if o.Text == "" {
 		o.Template = ""
@@ -31,7 +32,9 @@ func tidyOrder(o sms.ListOrder, file string) sms.ListOrder {
 	for k, v := range o.Fixed {
 		if v = strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(v, "�"), "\r\n", "\n")); v != "" {
 			fixed[k] = v
-			delete(fields, k)
+			if l.Purpose != sms.ForContacts {
+				delete(fields, k)
+			}
 		}
 	}
 	o.Fields, o.Fixed = fields, fixed

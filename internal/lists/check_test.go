@@ -171,9 +171,9 @@ func FuzzListCheck(f *testing.F) {
 			return
 		}
 		defer func() { _ = reader.Close() }()
-		l := sms.List{Reading: readingOf(reader.Profile())}
+		l := sms.List{FileName: "x", Reading: readingOf(reader.Profile())}
 		l.Order = tidyOrder(sms.ListOrder{Phone: phone, Message: message, Text: text,
-			Fields: map[string]int{"name": message}}, "x")
+			Fields: map[string]int{"name": message}}, l)
 		if len(checkOrder(testAccount, l, l.Order)) > 0 {
 			return
 		}

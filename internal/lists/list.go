@@ -163,7 +163,7 @@ func (d *Lists) CheckList(ctx context.Context, by sms.User, uid string, version 
 	if err != nil {
 		return l, err
 	}
-	o = tidyOrder(o, l.FileName)
+	o = tidyOrder(o, l)
 	if err := d.orderProblems(ctx, account, l, o); err != nil {
 		return l, err
 	}
@@ -228,7 +228,9 @@ func (d *Lists) rememberOrder(ctx context.Context, l sms.List) error {
 		maps.Copy(fields, from)
 	}
 	for k := range o.Fixed {
-		delete(fields, k)
+		if l.Purpose != sms.ForContacts {
+			delete(fields, k)
+		}
 	}
 	o.Fields, o.Name, o.Text, o.Template, o.Flash, o.OnlyNew = fields, "", "", "", false, false
 	// What one list lacked says nothing of the next with the same columns.

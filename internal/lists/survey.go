@@ -91,7 +91,7 @@ func (d *Lists) Survey(ctx context.Context, by sms.User, uid string, o sms.ListO
 	if err != nil {
 		return Survey{}, err
 	}
-	l.Order = tidyOrder(o, l.FileName)
+	l.Order = tidyOrder(o, l)
 	s := survey(account, l, from, d.stops)
 	d.surveys.keepAnswer(surveyAnswer{key, s})
 	return s, nil

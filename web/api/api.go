@@ -20,6 +20,7 @@ import (
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
 	"smsdesk/internal/lists"
+	"smsdesk/internal/sheet"
 	"smsdesk/internal/sms"
 )
 
@@ -208,6 +209,7 @@ type ListOrders interface {
 	ListAudience(ctx context.Context, by sms.User, account, id int64, token string) (sms.List, error)
 	ListProfile(ctx context.Context, by sms.User, uid string) (sms.List, lists.Profile, error)
 	MakeCampaign(ctx context.Context, by sms.User, uid string, version int64, m lists.MakeOrder) (sms.List, error)
+	ProposeOrder(ctx context.Context, l sms.List, p sheet.Profile) (sms.ListOrder, error)
 	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
 	Warnings(ctx context.Context, by sms.User, uid string) ([]string, error)
 }

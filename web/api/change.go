@@ -257,7 +257,7 @@ func (s Kept) groupName(ctx context.Context, account, id int64) (string, error) 
 }
 
 // Reschedule gives a scheduled campaign another time.
-func (s *API) Reschedule(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Drafts) Reschedule(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	var said struct {
 		ScheduleAt string `json:"scheduleAt"`
 		MayRepeat  bool   `json:"mayRepeat"`
@@ -274,7 +274,7 @@ func (s *API) Reschedule(w http.ResponseWriter, r *http.Request, p apiCaller) er
 }
 
 // Unschedule takes the time of a scheduled campaign back: it is a draft again.
-func (s *API) Unschedule(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Drafts) Unschedule(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	if _, err := readBody(r, &struct{}{}); err != nil {
 		return err
 	}

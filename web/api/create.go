@@ -167,50 +167,55 @@ func idempotencyKey(r *http.Request) (string, error) {
 	return key, nil
 }
 
-// receive reads the whole body. done lets go of what it is kept in.
+// receive reads the whole order. done lets go of what it is kept in.
 func (s *API) receive(w http.ResponseWriter, r *http.Request) (got createRequest, done func(), err error) {
+	done, err = s.spooled(w, r, jsonMost, func(to *tempFile, form bool, limit int64) error {
+		read := got.fromJSON
+		if form {
+			read = func(r *http.Request, to *tempFile) error { return got.fromForm(r, to, limit) }
+		}
+		if err := read(r, to); err != nil {
+			return err
+		}
+		return got.finish(to)
+	})
+	return got, done, err
+}
+
+// spooled lets a body of any size be read that is JSON of at most so many bytes, or
+// a form with a file of at most limit. done lets go of the spool.
+func (s *API) spooled(w http.ResponseWriter, r *http.Request, most int64,
+	read func(to *tempFile, form bool, limit int64) error) (done func(), err error) {
 	done = func() {}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	form := kind == "multipart/form-data"
 	if !form && kind != "application/json" && !strings.HasSuffix(kind, "+json") && kind != "" {
-		return got, done, newProblem(http.StatusUnsupportedMediaType, "Send application/json or multipart/form-data")
+		return done, newProblem(http.StatusUnsupportedMediaType, "Send application/json or multipart/form-data")
 	}
-	limit := int64(jsonMost)
+	limit := most
 	if form {
 		if limit, err = s.uploadLimit(r); err != nil {
-			return got, done, err
+			return done, err
 		}
-	}
-	most := limit
-	if form {
-		most += bodyMost
+		most = limit + bodyMost
 	}
 	if r.ContentLength > most {
 		w.Header().Set("Connection", "close")
-		return got, done, &http.MaxBytesError{Limit: most}
+		return done, &http.MaxBytesError{Limit: most}
 	}
 	// Where the connection has no deadline there is none to miss.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTime))
 	r.Body = http.MaxBytesReader(w, r.Body, most)
 	to, err := newSpool(s.spool)
 	if err != nil {
-		return got, done, err
+		return done, err
 	}
-	done = func() { _ = to.Close() }
-	if form {
-		err = got.fromForm(r, to, limit)
-	} else {
-		err = got.fromJSON(r, to)
-	}
-	if err == nil {
-		err = got.finish(to)
-	}
-	return got, done, err
+	return func() { _ = to.Close() }, read(to, form, limit)
 }
 
-func (c *createRequest) fromForm(r *http.Request, to *tempFile, limit int64) error {
-	o, err := readFormOrder(r, to, limit)
-	c.order, c.list, c.size, c.file = o.campaignOrder, to.body(), to.size, o.file
+func (c *createRequest) fromForm(r *http.Request, to *tempFile, limit int64) (err error) {
+	c.order, c.file, err = readFormOrder(r, to, limit)
+	c.list, c.size = to.body(), to.size
 	return err
 }
 
@@ -349,13 +354,9 @@ func (s *API) create(ctx context.Context, p apiCaller, c createRequest, token st
 	if err != nil {
 		return 0, err
 	}
-	made, err := s.workOff(ctx, p, account, c, l, text)
-	if err != nil && refusal(err) {
-		if dropped := s.lists.DropList(ctx, p.user, l.UID); dropped != nil && !errors.Is(dropped, sms.ErrNotFound) &&
-			!errors.Is(dropped, sms.ErrConflict) {
-			return 0, dropped
-		}
-	}
+	made, err := s.workOff(ctx, p, l, listWork{field: c.listField(),
+		check:  func(l sms.List) error { return s.check(ctx, p, account, c, l, text) },
+		decide: func(l sms.List) error { return s.decide(ctx, p, c, l) }})
 	if err != nil {
 		return 0, err
 	}
@@ -436,21 +437,40 @@ func (s *API) audienceNamed(ctx context.Context, a sms.Account, name string) (in
 }
 
 // fault gives what is wrong with the list the name that it has in the request.
-func (c createRequest) fault(err error) error {
+func (c createRequest) fault(err error) error { return listFault(err, c.listField()) }
+
+func listFault(err error, field string) error {
 	bad, _ := errors.AsType[sms.Invalid](err)
 	if bad["file"] == "" {
 		return err
 	}
 	if errors.Is(err, sms.ErrTooLarge) {
-		return wrongField(http.StatusRequestEntityTooLarge, c.listField(), bad["file"])
+		return wrongField(http.StatusRequestEntityTooLarge, field, bad["file"])
 	}
-	return wrongField(http.StatusUnprocessableEntity, c.listField(), bad["file"])
+	return wrongField(http.StatusUnprocessableEntity, field, bad["file"])
 }
 
-// workOff waits until a campaign is made of the list, and decides on the way
-// what a person would.
-func (s *API) workOff(ctx context.Context, p apiCaller, a sms.Account, c createRequest, l sms.List,
-	text string) (sms.List, error) {
+// listWork is what a program decides about a list where a person would.
+type listWork struct {
+	field  string               // to which a fault of the list belongs
+	check  func(sms.List) error // orders an uploaded list to be checked
+	decide func(sms.List) error // about a checked one
+}
+
+// workOff waits until a list is made into what it is for. Of one that is refused
+// nothing is left.
+func (s *API) workOff(ctx context.Context, p apiCaller, l sms.List, do listWork) (sms.List, error) {
+	made, err := s.followList(ctx, l, do)
+	if err != nil && refusal(err) {
+		if dropped := s.lists.DropList(ctx, p.user, l.UID); dropped != nil && !errors.Is(dropped, sms.ErrNotFound) &&
+			!errors.Is(dropped, sms.ErrConflict) {
+			return made, dropped
+		}
+	}
+	return made, err
+}
+
+func (s *API) followList(ctx context.Context, l sms.List, do listWork) (sms.List, error) {
 	news := s.feed.Subscribe(feed.List(l.UID))
 	defer news.Close()
 	for {
@@ -463,11 +483,11 @@ func (s *API) workOff(ctx context.Context, p apiCaller, a sms.Account, c createR
 		case sms.ListMade:
 			return l, nil
 		case sms.ListFailed:
-			return l, wrongField(http.StatusUnprocessableEntity, c.listField(), l.Problem)
+			return l, wrongField(http.StatusUnprocessableEntity, do.field, l.Problem)
 		case sms.ListUploaded:
-			err = s.check(ctx, p, a, c, l, text)
+			err = do.check(l)
 		case sms.ListChecked:
-			err = s.decide(ctx, p, c, l)
+			err = do.decide(l)
 		default:
 			err = s.awaitList(ctx, news)
 		}
@@ -606,10 +626,6 @@ func (s *API) decide(ctx context.Context, p apiCaller, c createRequest, l sms.Li
 
 // badRows names the rows of these kinds, without any those that cannot be sent.
 func (s *API) badRows(ctx context.Context, l sms.List, bad int64, kinds ...sms.RowKind) error {
-	notes, _, err := s.store.ListNotes(ctx, l.UID, sms.RowFilter{Kinds: kinds, Limit: badRowsMost})
-	if err != nil {
-		return err
-	}
 	detail := "1 row cannot be sent. No campaign was created"
 	if bad != 1 {
 		detail = strconv.FormatInt(bad, 10) + " rows cannot be sent. No campaign was created"
@@ -617,10 +633,23 @@ func (s *API) badRows(ctx context.Context, l sms.List, bad int64, kinds ...sms.R
 	if bad == 0 {
 		detail = "All rows have blocked numbers. No campaign was created"
 	}
+	return s.rowsProblem(ctx, l, detail, bad, 0, kinds...)
+}
+
+// rowsProblem names rows of a list; above is how many rows of it the program did
+// not send.
+func (s *API) rowsProblem(ctx context.Context, l sms.List, detail string, bad, above int64, kinds ...sms.RowKind) error {
+	notes, _, err := s.store.ListNotes(ctx, l.UID, sms.RowFilter{Kinds: kinds, Limit: badRowsMost})
+	if err != nil {
+		return err
+	}
 	problem := newProblem(http.StatusUnprocessableEntity, detail)
 	problem.Type, problem.Title, problem.BadRows = ProblemBadRows, "Rows cannot be sent", bad
+	if l.Purpose == sms.ForContacts {
+		problem.Title = "Rows cannot be contacts"
+	}
 	for _, n := range notes {
-		problem.Rows = append(problem.Rows, rowError{n.Row, stopped(n.Text)})
+		problem.Rows = append(problem.Rows, rowError{n.Row - above, stopped(n.Text)})
 	}
 	return problem
 }

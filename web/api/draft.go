@@ -16,8 +16,14 @@ type DraftOrders interface {
 	WithdrawApproval(ctx context.Context, by sms.User, id int64) (sms.Campaign, error)
 }
 
+// Drafts answers programs about campaigns that have not started.
+type Drafts struct{ *API }
+
+// Drafts are those addresses.
+func (s *API) Drafts() Drafts { return Drafts{s} }
+
 // Rename gives a campaign that has not started another name.
-func (s *API) Rename(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Drafts) Rename(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	var said struct {
 		Name string `json:"name"`
 	}
@@ -31,7 +37,7 @@ func (s *API) Rename(w http.ResponseWriter, r *http.Request, p apiCaller) error 
 }
 
 // Include lets a draft go to recipients too who are remembered as having got its text.
-func (s *API) Include(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Drafts) Include(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	return s.plainOrder(w, r, func(ctx context.Context, c sms.Campaign) error {
 		_, err := s.drafts.IncludeSent(ctx, p.user, c.ID)
 		return err
@@ -39,7 +45,7 @@ func (s *API) Include(w http.ResponseWriter, r *http.Request, p apiCaller) error
 }
 
 // WithdrawApproval makes a campaign that waits for approval a draft again.
-func (s *API) WithdrawApproval(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Drafts) WithdrawApproval(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	return s.plainOrder(w, r, func(ctx context.Context, c sms.Campaign) error {
 		_, err := s.drafts.WithdrawApproval(ctx, p.user, c.ID)
 		return err
@@ -47,7 +53,7 @@ func (s *API) WithdrawApproval(w http.ResponseWriter, r *http.Request, p apiCall
 }
 
 // plainOrder is programOrder for what takes no fields.
-func (s *API) plainOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign) error) error {
+func (s Drafts) plainOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign) error) error {
 	if _, err := readBody(r, &struct{}{}); err != nil {
 		return err
 	}

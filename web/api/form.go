@@ -13,61 +13,65 @@ import (
 	"smsdesk/internal/sms"
 )
 
-// formOrder is an order with a file, as a form.
-type formOrder struct {
-	campaignOrder
-	file string // its name as given
-}
-
-// fieldMost bounds one field of the form, fieldsOfForm how many there may be.
+// fieldMost bounds one field of a form, fieldsOfForm how many there may be.
 const (
 	fieldMost    = 64 << 10
 	fieldsOfForm = 100
 )
 
-// readFormOrder reads a form part by part; the file goes into the spool.
-func readFormOrder(r *http.Request, to *tempFile, most int64) (formOrder, error) {
-	var o formOrder
+// readForm reads a form part by part; the file goes into the spool, and every other
+// field to set, which says whether it knows it. A file over the limit is cut off
+// there. name is the file's, as given.
+func readForm(r *http.Request, to *tempFile, most int64,
+	set func(name string, read fieldReader) (known bool, err error)) (name string, err error) {
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return o, newProblem(http.StatusBadRequest, "Malformed form: "+err.Error())
+		return "", newProblem(http.StatusBadRequest, "Malformed form: "+err.Error())
 	}
 	found := false
 	for range fieldsOfForm {
 		part, err := parts.NextPart()
 		if err == io.EOF {
 			if !found {
-				return o, wrongField(http.StatusUnprocessableEntity, "file", "file must be a file")
+				return "", wrongField(http.StatusUnprocessableEntity, "file", "file must be a file")
 			}
-			if o.Group != "" {
-				return o, wrongField(http.StatusUnprocessableEntity, "group", "Give either a file or group, not both")
-			}
-			if o.Audience != "" {
-				return o, wrongField(http.StatusUnprocessableEntity, "audience", "Give either a file or audience, not both")
-			}
-			return o, o.check()
+			return name, nil
 		}
 		if err != nil {
-			return o, formFault(err)
+			return "", formFault(err)
 		}
 		switch {
 		case part.FormName() != "file":
-			err = o.field(part)
+			err = readField(part, set)
 		case found:
 			err = wrongField(http.StatusUnprocessableEntity, "file", "Given twice")
 		default:
-			found, o.file = true, part.FileName()
+			found, name = true, part.FileName()
 			// One byte more than allowed is enough to refuse it.
 			_, err = io.Copy(to, io.LimitReader(part, most+1))
 		}
 		if err != nil {
-			return o, formFault(err)
+			return "", formFault(err)
 		}
 		if to.size > most {
-			return o, nil
+			return name, nil
 		}
 	}
-	return o, newProblem(http.StatusBadRequest, "Too many form fields")
+	return "", newProblem(http.StatusBadRequest, "Too many form fields")
+}
+
+// readFormOrder reads the order of a campaign with its list.
+func readFormOrder(r *http.Request, to *tempFile, most int64) (o campaignOrder, file string, err error) {
+	file, err = readForm(r, to, most, o.set)
+	switch {
+	case err != nil || to.size > most:
+		return o, file, err
+	case o.Group != "":
+		return o, file, wrongField(http.StatusUnprocessableEntity, "group", "Give either a file or group, not both")
+	case o.Audience != "":
+		return o, file, wrongField(http.StatusUnprocessableEntity, "audience", "Give either a file or audience, not both")
+	}
+	return o, file, o.check()
 }
 
 // formFault tells what the program sent wrong from what failed here.
@@ -84,7 +88,8 @@ func formFault(err error) error {
 	return err
 }
 
-func (o *formOrder) field(part *multipart.Part) error {
+// readField reads one field of a form.
+func readField(part *multipart.Part, set func(name string, read fieldReader) (known bool, err error)) error {
 	name := part.FormName()
 	value := func(to *string) error {
 		b, err := io.ReadAll(io.LimitReader(part, fieldMost+1))
@@ -109,17 +114,21 @@ func (o *formOrder) field(part *multipart.Part) error {
 		*to = yes
 		return nil
 	}
-	texts := func(to *map[string]string) error {
+	parsed := func(to any, sentence string) error {
 		var text string
 		if err := value(&text); err != nil || text == "" {
 			return err
 		}
 		if json.Unmarshal([]byte(text), to) != nil {
-			return wrongField(http.StatusUnprocessableEntity, name, `Give a JSON object of texts, such as {"Amount": "0"}`)
+			return wrongField(http.StatusUnprocessableEntity, name, sentence)
 		}
 		return nil
 	}
-	known, err := o.set(name, fieldReader{value, yes, texts})
+	known, err := set(name, fieldReader{value, yes,
+		func(to *map[string]string) error {
+			return parsed(to, `Give a JSON object of texts, such as {"Amount": "0"}`)
+		},
+		func(to *[]string) error { return parsed(to, `Give a JSON array of texts, such as ["Town"]`) }})
 	if !known && err == nil {
 		err = unknownField(name)
 	}

@@ -63,6 +63,7 @@ type fieldReader struct {
 	text  func(*string) error
 	yes   func(*bool) error
 	texts func(*map[string]string) error
+	names func(*[]string) error
 }
 
 // set takes one field by its name in a request. known is false for a name that
@@ -257,6 +258,7 @@ func (j *jsonOrder) member() error {
 		text:  func(to *string) error { return decodeField(j.in, name, to) },
 		yes:   func(to *bool) error { return decodeField(j.in, name, to) },
 		texts: func(to *map[string]string) error { return decodeField(j.in, name, to) },
+		names: func(to *[]string) error { return decodeField(j.in, name, to) },
 	})
 	if !known && err == nil {
 		err = unknownField(name)

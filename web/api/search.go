@@ -130,7 +130,7 @@ func (o searchOrder) before(at *sms.MessageCursor) bool {
 }
 
 // MessageAgain makes a draft of one message, to be sent like any other.
-func (s *API) MessageAgain(w http.ResponseWriter, r *http.Request, p apiCaller) error {
+func (s Follow) MessageAgain(w http.ResponseWriter, r *http.Request, p apiCaller) error {
 	key, err := idempotencyKey(r)
 	if err != nil {
 		return err
