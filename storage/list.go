@@ -169,9 +169,13 @@ func (t *tx) updateList(ctx context.Context, uid string, now int64, change func(
 }
 
 // forgetCorrections forgets the corrections of a list that is read in another
-// way: its rows and columns are others then.
+// way: its rows and columns are others then. Hidden rows have numbers of their
+// own, but what was added behind the file is numbered from its last row on.
 func forgetCorrections(ctx context.Context, t *tx, list int64, before, after sms.ListReading) error {
-	if before.Hidden = after.Hidden; reflect.DeepEqual(before, after) {
+	if len(after.Added) == 0 {
+		before.Hidden = after.Hidden
+	}
+	if reflect.DeepEqual(before, after) {
 		return nil
 	}
 	return t.DeleteCorrections(ctx, list)

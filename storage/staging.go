@@ -84,6 +84,40 @@ func (db listStore) Upload(uid string) (sms.File, error) {
 	return f, nil
 }
 
+// KeepAddition stores people who are added to a list, as a file of that name
+// beside the list's own, synced to disk. More than most bytes are
+// sms.ErrTooLarge. Nothing is left behind on an error.
+func (db listStore) KeepAddition(uid, name string, body io.Reader, most int64) (err error) {
+	path := filepath.Join(db.ListFolder(uid), filepath.Base(name))
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("make a file beside a list's: %w", err)
+	}
+	size, err := io.Copy(f, io.LimitReader(body, most+1))
+	if err == nil && size > most {
+		err = sms.ErrTooLarge
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("store what is added to a list: %w", troubled(err)), os.Remove(path))
+	}
+	return nil
+}
+
+// Addition opens a file that KeepAddition stored.
+func (db listStore) Addition(uid, name string) (sms.File, error) {
+	f, err := os.Open(filepath.Join(db.ListFolder(uid), filepath.Base(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open what was added to a list: %w", sms.ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open what was added to a list: %w", err)
+	}
+	return f, nil
+}
+
 // DropUpload removes everything that belongs to a list's file.
 func (db listStore) DropUpload(uid string) error {
 	if err := os.RemoveAll(db.ListFolder(uid)); err != nil {

@@ -23,6 +23,8 @@ type ComposePage struct {
 	Group     *sms.Group // a group at the provider instead of numbers, nil for numbers
 	Groups    []sms.Group
 	Audiences []sms.Audience
+	List      string // UID of the list that a group set aside, "" for none
+	ListName  string
 
 	Upload UploadForm // for many people at once
 
@@ -99,7 +101,22 @@ func (p ComposePage) way() string {
 
 func (p ComposePage) groupSource() Source {
 	return Source{Name: p.Group.Name, Says: "Group at the provider. We cannot show or check its numbers.",
-		Count: "about " + Number(int(p.Group.ContactCount)), Glyph: GlyphRecords}
+		Count: "about " + Number(int(p.Group.ContactCount)), Glyph: GlyphRecords, ID: "without", Out: NewWithoutPath}
+}
+
+// aside is who was set aside for a group, which is sent alone.
+func (p ComposePage) aside() string {
+	var list []string
+	if p.ListName != "" {
+		list = append(list, Shorten(p.ListName, 60))
+	}
+	if p.Count != nil && len(p.Count.Good) > 0 {
+		list = append(list, Plural(len(p.Count.Good), "typed number", "typed numbers"))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return "A group is sent alone. Set aside: " + and(list) + "."
 }
 
 func (p ComposePage) handset() Handset {

@@ -187,7 +187,11 @@ type ListMessagePage struct {
 	NoAddress       OptOutNoAddressProps
 	MaxParts        int
 	Filled          ListFilled
-	See             string // which row is on the phone: the first, SeeLongest or SeeSpecial
+	Numbers         string // typed beside the file
+	Audiences       []sms.Audience
+	Groups          []sms.Group
+	Upload          UploadForm // where the list began without a file
+	See             string     // which row is on the phone: the first, SeeLongest or SeeSpecial
 	Survey          ListSurvey
 	Price           Price
 	Currency        string
@@ -204,8 +208,9 @@ const (
 // ListSurvey is what the first rows of a list come to as it is written to.
 type ListSurvey struct {
 	Ready, Twice, Parts  int64
+	Numbers, ToFix       int64 // different numbers that are ready; rows that are not
+	Typed                int64 // rows of typed numbers
 	Special, Extra       int64 // rows with special characters, and the parts these cost
-	Letters              string
 	Rows                 int64 // that were read
 	Whole                bool  // which are all
 	HasLongest, HasOther bool  // rows differ; some have special characters
@@ -231,7 +236,7 @@ func (p ListMessagePage) marks() []string {
 }
 
 func (p ListMessagePage) summary() []FieldError {
-	fields := []string{"phone", "sender_id", "template", "message", "text"}
+	fields := []string{"numbers", "audience", "phone", "sender_id", "template", "message", "text"}
 	for _, m := range p.marks() {
 		fields = append(fields, MarkName(m), FixedName(m))
 	}
@@ -317,7 +322,7 @@ func promptUnless(value string, options []Option) string {
 }
 
 func (p ListMessagePage) messageOptions() []Option {
-	options := []Option{{Label: "The message below"}}
+	options := []Option{{Label: "The message above"}}
 	for i, c := range p.Columns {
 		if i != p.Order.Phone {
 			options = append(options, Option{Value: strconv.Itoa(i), Label: "Text from the column “" + Shorten(c.Name, 40) +
@@ -370,10 +375,97 @@ func (p ListMessagePage) source() Source {
 	if p.Order.Phone >= 0 && p.Order.Phone < len(p.Columns) {
 		s.Says += " · number in " + Shorten(p.Columns[p.Order.Phone].Name, 40)
 	}
-	if n := p.List.Total; n > 0 {
+	if n := p.fileRows(); n > 0 {
 		s.Count = Number(int(n))
 	}
+	if s.ID, s.Out = "without", NewWithoutPath; len(p.audiences()) > 0 {
+		s.Out, s.Do = ListPath(p.List.UID, "/message"), "without"
+	}
 	return s
+}
+
+// moreWays are the ways to add recipients. There is one file at most.
+func (p ListMessagePage) moreWays() []Way {
+	all := ways()
+	if p.List.Purpose != sms.ForAudience {
+		return all[1:]
+	}
+	return all
+}
+
+func (p ListMessagePage) way() string {
+	switch {
+	case p.Errors["audience"] != "":
+		return WayAudience
+	case p.Numbers != "" || p.Errors["numbers"] != "":
+		return WayNumbers
+	case p.Errors["file"] != "" && p.List.Purpose == sms.ForAudience:
+		return WayFile
+	}
+	return ""
+}
+
+// fileRows is how many rows the file has, 0 where that is not known.
+func (p ListMessagePage) fileRows() int64 { return max(p.List.Total-p.List.Reading.AddedRows(), 0) }
+
+// audiences are those that were added.
+func (p ListMessagePage) audiences() []sms.ListSource {
+	return slices.DeleteFunc(slices.Clone(p.List.Reading.Added), func(s sms.ListSource) bool { return s.Audience == 0 })
+}
+
+// sources are the file and what was added to it.
+func (p ListMessagePage) sources() []Source {
+	all := []Source{p.source()}
+	for _, s := range p.audiences() {
+		all = append(all, Source{Name: Shorten(s.Name, 60), Says: "Saved audience. Columns of the same name are used.",
+			Count: Number(int(s.Rows)), Glyph: GlyphContacts, ID: "remove-" + id(s.Audience),
+			Out: ListPath(p.List.UID, "/message"), Do: "remove:" + id(s.Audience)})
+	}
+	return all
+}
+
+// grown is how the sources add up: "1,200 from the file + 14 typed + 300 in
+// Parents =", "1,496", "numbers, 18 twice".
+func (p ListMessagePage) grown() (lead, sum, rest string) {
+	s := p.Survey
+	var from []string
+	if n := p.fileRows(); n > 0 && p.List.Purpose == sms.ForAudience {
+		from = append(from, Number(int(n))+" in "+Shorten(p.List.FileName, 40))
+	} else if n > 0 {
+		from = append(from, Number(int(n))+" from the file")
+	}
+	if s.Typed > 0 {
+		from = append(from, Number(int(s.Typed))+" typed")
+	}
+	for _, a := range p.audiences() {
+		from = append(from, Number(int(a.Rows))+" in "+Shorten(a.Name, 40))
+	}
+	if len(from) > 1 {
+		lead = strings.Join(from, " + ") + " ="
+	}
+	if !s.Whole || p.Order.Phone < 0 {
+		n := p.fileRows()
+		if n == 0 {
+			return lead, "", "The check counts the rows."
+		}
+		return lead, Number(int(p.List.Total - p.List.Reading.AddedRows() + s.Typed + p.audienceRows())),
+			"rows. The check finds who is there twice."
+	}
+	rest = plural(s.Numbers, "number", "numbers")
+	if s.Twice > 0 {
+		rest += ", " + Number(int(s.Twice)) + " twice"
+	}
+	if s.ToFix > 0 {
+		rest += ", " + Number(int(s.ToFix)) + " to fix"
+	}
+	return lead, Number(int(s.Numbers)), rest
+}
+
+func (p ListMessagePage) audienceRows() (n int64) {
+	for _, a := range p.audiences() {
+		n += a.Rows
+	}
+	return n
 }
 
 // running is what the message takes as far as it is written. Of a list that was
@@ -381,10 +473,11 @@ func (p ListMessagePage) source() Source {
 func (p ListMessagePage) running() Running {
 	s := p.Survey
 	u := Running{Currency: p.Currency, Price: p.Price, Each: p.parts().segments().Parts, Recipients: s.Ready,
-		Parts: s.Parts, Extra: s.Extra}
+		Parts: s.Parts, Special: s.Special, Extra: s.Extra}
 	if all := p.List.Total; !s.Whole && s.Rows > 0 && all > s.Rows {
 		scale := func(n int64) int64 { return n * all / s.Rows }
-		u.About, u.Recipients, u.Parts, u.Extra = true, scale(s.Ready), scale(s.Parts), scale(s.Extra)
+		u.About, u.Recipients, u.Parts = true, scale(s.Ready), scale(s.Parts)
+		u.Special, u.Extra = scale(s.Special), scale(s.Extra)
 	}
 	return u
 }

@@ -295,6 +295,29 @@ func (p ListCheckPage) sub() string {
 	return out + " Check the notices below, then continue."
 }
 
+// where says which rows were added to the file.
+func (p ListCheckPage) where() string {
+	if len(p.tally().Map) == 0 {
+		return ""
+	}
+	last := p.tally().Map[len(p.tally().Map)-1].Last
+	var said []string
+	for _, s := range slices.Backward(p.List.Reading.Added) {
+		first := last - s.Rows + 1
+		rows := "Rows " + Number(int(first)) + " to " + Number(int(last))
+		if s.Rows == 1 {
+			rows = "Row " + Number(int(last))
+		}
+		if last = first - 1; s.Audience == 0 {
+			said = append(said, rows+plural(s.Rows, " was", " were")+" typed.")
+		} else {
+			said = append(said, rows+" "+plural(s.Rows, "is", "are")+" of “"+Shorten(s.Name, 60)+"”.")
+		}
+	}
+	slices.Reverse(said)
+	return strings.Join(said, " ")
+}
+
 // nextStepText says what the way on leads to. Nothing is sent by it.
 func (p ListCheckPage) nextStepText() string {
 	words := ""

@@ -12,7 +12,8 @@ type Running struct {
 	About      bool  // the two are estimated
 	Group      bool  // only the provider knows how many there are
 	Each       int   // parts of the message shown
-	Extra      int64 // parts that special characters in the rows cost
+	Special    int64 // rows with special characters
+	Extra      int64 // parts that those cost
 }
 
 // facts are the figures of the bar.
@@ -96,14 +97,11 @@ func (u Running) saves(parts int) string {
 }
 
 // special says what special characters in the rows of a list cost.
-func (u Running) special(rows int64, letters string) string {
-	if rows == 0 {
+func (u Running) special() string {
+	if u.Extra <= 0 {
 		return ""
 	}
-	words := Plural(int(rows), "row has", "rows have") + " special characters (" + letters + ")"
-	if u.Extra == 0 {
-		return words + "."
-	}
+	words := capitalise(u.about() + Plural(int(u.Special), "row has", "rows have") + " special characters")
 	words += ": " + Plural(int(u.Extra), "more part", "more parts")
 	if u.Price.Known() {
 		words += ", about " + reckoned(u.Currency, new(big.Rat).Mul(u.Price.Middle, new(big.Rat).SetInt64(u.Extra)))

@@ -257,4 +257,5 @@ func ways() []Way {
 type Source struct {
 	Name, Says, Count string
 	Glyph             Glyph
+	ID, Out, Do       string // of the button that takes it out: its id, address and order
 }

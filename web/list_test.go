@@ -105,6 +105,9 @@ func (a answer) filled(pairs ...string) []string {
 	if !given["text"] {
 		fields = append(fields, "text", form.Find("[name=text]").Text())
 	}
+	if field := form.Find("[name=numbers]"); !given["numbers"] && field.Length() > 0 {
+		fields = append(fields, "numbers", strings.TrimPrefix(field.Text(), "\n"), "list", form.Find("[name=list]").AttrOr("value", ""))
+	}
 	for _, name := range []string{"phone", "sender_id", "message", "template", "sheet", "encoding", "delimiter",
 		"header"} {
 		chosen := form.Find("select[name=" + name + "] option[selected]")

@@ -18,28 +18,45 @@ func (d *Lists) ListAudience(ctx context.Context, by sms.User, account, id int64
 	if err := by.May(sms.Sender, "send to audience"); err != nil {
 		return sms.List{}, err
 	}
-	a, err := d.store.Audience(ctx, id)
+	a, _, err := d.audience(ctx, account, id)
+	if err != nil {
+		return sms.List{}, err
+	}
+	from, err := d.audienceFile(ctx, a)
+	if err != nil {
+		return sms.List{}, err
+	}
+	defer func() { _ = from.Close() }()
+	reading := &sms.ListReading{Encoding: "UTF-8", Delimiter: ",", HeaderRow: 1, Audience: a.ID}
+	return d.UploadList(ctx, by, UploadOrder{AccountID: account, Purpose: sms.ForAudience, FileName: a.Name, Token: token,
+		Reading: reading}, from)
+}
+
+// audience is an audience of an account that has people, and how many. The field
+// of its Invalid is audience.
+func (d *Lists) audience(ctx context.Context, account, id int64) (a sms.Audience, people int64, err error) {
+	a, err = d.store.Audience(ctx, id)
 	if err == nil && a.AccountID != account {
 		err = fmt.Errorf("audience of another account: %w", sms.ErrNotFound)
 	}
 	if err != nil {
-		return sms.List{}, err
+		return a, 0, err
 	}
-	columns, err := d.store.ContactColumns(ctx, account)
+	if people, err = d.store.CountAudience(ctx, a); err == nil && people == 0 {
+		err = sms.Invalid{"audience": "This audience is empty. Add contacts or change its filter"}
+	}
+	return a, people, err
+}
+
+// audienceFile gives people as a spreadsheet as it is written.
+func (d *Lists) audienceFile(ctx context.Context, a sms.Audience) (*io.PipeReader, error) {
+	columns, err := d.store.ContactColumns(ctx, a.AccountID)
 	if err != nil {
-		return sms.List{}, err
-	}
-	if n, err := d.store.CountAudience(ctx, a); err != nil {
-		return sms.List{}, err
-	} else if n == 0 {
-		return sms.List{}, sms.Invalid{"audience": "This audience is empty. Add contacts or change its filter"}
+		return nil, err
 	}
 	from, to := io.Pipe()
 	go func() { to.CloseWithError(d.writeAudience(ctx, to, a, columns)) }()
-	defer func() { _ = from.Close() }()
-	reading := &sms.ListReading{Encoding: "UTF-8", Delimiter: ",", HeaderRow: 1}
-	return d.UploadList(ctx, by, UploadOrder{AccountID: account, Purpose: sms.ForAudience, FileName: a.Name, Token: token,
-		Reading: reading}, from)
+	return from, nil
 }
 
 // writeAudience writes people as a spreadsheet.

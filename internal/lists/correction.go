@@ -231,15 +231,36 @@ type rowReader struct {
 	*sheet.Reader
 	file  io.Closer
 	fixed map[int64][]sms.Correction
+	added *addedReader // what follows the file, nil for nothing
+	last  int          // number of the row that was read last
 }
 
 // Next is the next row; io.EOF behind the last.
 func (r *rowReader) Next() (sheet.Row, error) {
-	row, err := r.Reader.Next()
+	row, err := r.next()
 	if err == nil {
+		r.last = row.Number
 		row.Cells = correct(row.Cells, r.fixed[int64(row.Number)])
 	}
 	return row, err
 }
 
-func (r *rowReader) Close() error { return errors.Join(r.Reader.Close(), r.file.Close()) }
+func (r *rowReader) next() (sheet.Row, error) {
+	if r.added != nil && r.added.begun {
+		return r.added.next(r.last + 1)
+	}
+	row, err := r.Reader.Next()
+	if err == io.EOF && r.added != nil {
+		r.added.begun = true
+		return r.added.next(r.last + 1)
+	}
+	return row, err
+}
+
+func (r *rowReader) Close() error {
+	err := errors.Join(r.Reader.Close(), r.file.Close())
+	if r.added != nil {
+		err = errors.Join(err, r.added.close())
+	}
+	return err
+}

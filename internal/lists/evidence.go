@@ -54,7 +54,8 @@ func (e *Evidence) Write(ctx context.Context, w io.Writer) error {
 		write func(ctx context.Context, w io.Writer) error
 	}{
 		{"campaign.json", e.writeCampaign}, {"messages.csv", e.writeMessages}, {"calls.csv", e.writeCalls}, {"reports.csv", e.writeReports},
-		{"audit.csv", e.writeAudit}, {e.file.archived(), e.writeOriginal}, {e.file.correctionsName(), e.writeCorrections},
+		{"audit.csv", e.writeAudit}, {e.file.archived(), e.writeOriginal},
+		{e.file.addedName(), e.writeAdded}, {e.file.correctionsName(), e.writeCorrections},
 	} {
 		if part.name == "" {
 			continue
@@ -94,6 +95,45 @@ func (o *uploadedList) correctionsName() string {
 		return ""
 	}
 	return "corrections.csv"
+}
+
+// addedName is the name under which those stand in the archive who were added to
+// the file, "" without any.
+func (o *uploadedList) addedName() string {
+	if o.reader == nil || len(o.list.Reading.Added) == 0 {
+		return ""
+	}
+	return "original/added.csv"
+}
+
+// writeAdded tells who got the message beside the rows of the file: where each is
+// from, and the row in the columns of the file.
+func (e *Evidence) writeAdded(_ context.Context, w io.Writer) error {
+	l := e.file.list
+	return sheet.WriteTableCSV(w, func(yield func([]string, error) bool) {
+		if !yield(append([]string{"From"}, l.Reading.Columns...), nil) {
+			return
+		}
+		for _, s := range l.Reading.Added {
+			from := s.Name
+			if s.Audience == 0 {
+				from = "Typed"
+			}
+			one := l
+			one.Reading.Added = []sms.ListSource{s}
+			rows := addedReader{list: one, country: e.account.Country, abroad: e.account.Abroad, store: e.from.lists.corrected}
+			for n := 1; ; n++ {
+				row, err := rows.next(n)
+				if err == io.EOF {
+					break
+				}
+				if !yield(append([]string{from}, row.Cells...), err) || err != nil {
+					_ = rows.close()
+					return
+				}
+			}
+		}
+	})
 }
 
 // writeCorrections tells what people corrected in the list; the file is as it

@@ -48,6 +48,7 @@ func (d *Lists) ReadList(ctx context.Context, by sms.User, uid string, r sms.Lis
 	}
 	fresh := l
 	fresh.Reading, fresh.HeaderKey = readingOf(profile), headerKey(l, profile)
+	fresh.Reading.Added, fresh.Reading.Audience = l.Reading.Added, l.Reading.Audience
 	if fresh.Order, err = d.proposed(ctx, account, fresh, profile); err != nil {
 		return l, err
 	}
@@ -57,10 +58,18 @@ func (d *Lists) ReadList(ctx context.Context, by sms.User, uid string, r sms.Lis
 			return sms.ErrConflict
 		}
 		now.Reading, now.HeaderKey, now.Order = fresh.Reading, fresh.HeaderKey, fresh.Order
-		now.State, now.Problem, now.Tally, now.Sum, now.Done, now.Total, now.Again = sms.ListUploaded, "", sms.ListTally{}, 0,
-			0, rows, false
+		notChecked(now, rows)
 		return nil
 	})
+}
+
+// notChecked takes a list back to where it was before its rows were checked.
+// rows is how many the file has, 0: not known.
+func notChecked(l *sms.List, rows int64) {
+	if l.Total = rows; rows > 0 {
+		l.Total += l.Reading.AddedRows()
+	}
+	l.State, l.Problem, l.Tally, l.Sum, l.Done, l.Again = sms.ListUploaded, "", sms.ListTally{}, 0, 0, false
 }
 
 func editable(s sms.ListState) bool {

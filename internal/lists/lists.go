@@ -53,8 +53,10 @@ type AlreadyStore interface {
 		change func(*sms.List) error) (sms.List, error)
 }
 
-// Corrected is what people corrected in lists.
+// Corrected is what people corrected in lists and added to them.
 type Corrected interface {
+	Addition(uid, name string) (sms.File, error)
+	KeepAddition(uid, name string, body io.Reader, most int64) error
 	// Corrections lists the corrected cells of a list in the order of rows.
 	Corrections(ctx context.Context, list int64) ([]sms.Correction, error)
 }

@@ -88,11 +88,13 @@ func (d *Lists) takeIn(ctx context.Context, by sms.User, account sms.Account, l 
 		return sms.List{}, err
 	}
 	l.Reading, l.HeaderKey, l.Total = readingOf(profile), headerKey(l, profile), rows
+	l.Reading.Audience = reading.Audience
 	if l.Order, err = d.proposed(ctx, account, l, profile); err != nil {
 		return sms.List{}, err
 	}
+	var old sms.List
 	if o.Replaces != "" {
-		old, err := d.ownList(ctx, by, o.Replaces)
+		old, err = d.ownList(ctx, by, o.Replaces)
 		switch {
 		case err == nil && old.AccountID == l.AccountID && old.Purpose == l.Purpose:
 			l.Order = carryOver(old, l)
@@ -104,6 +106,9 @@ func (d *Lists) takeIn(ctx context.Context, by sms.User, account sms.Account, l 
 	if err == nil && created {
 		d.audit(ctx, by, "list.upload", feed.List(made.UID),
 			fmt.Sprintf("%s, %s bytes", made.FileName, humanize.Comma(made.Size)))
+		if len(old.Reading.Added) > 0 && old.State != sms.ListMade && old.Purpose == l.Purpose {
+			return d.TakeSources(ctx, by, made.UID, old.UID)
+		}
 	}
 	return made, err
 }

@@ -146,7 +146,11 @@ func (d *Lists) openList(ctx context.Context, account sms.Account, l sms.List, r
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &rowReader{Reader: reader, file: file, fixed: byRow(fixed)}, nil
+	rows := &rowReader{Reader: reader, file: file, fixed: byRow(fixed)}
+	if len(l.Reading.Added) > 0 {
+		rows.added = &addedReader{list: l, country: account.Country, abroad: account.Abroad, store: d.corrected}
+	}
+	return rows, nil
 }
 
 func readingOf(p sheet.Profile) sms.ListReading {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,12 +16,14 @@ import (
 // Survey is what the rows of a list come to with an order, before they are
 // checked. Numbers that are blocked are counted with the others.
 type Survey struct {
+	Typed   int64 // rows of the numbers that are being typed
+	Numbers int64 // different ones of rows that are ready
+	ToFix   int64 // rows that are not
 	Ready   int64 // rows that have a number and all that the text needs
 	Twice   int64 // rows whose number an earlier row has
 	Parts   int64 // of the rows that are ready
 	Unicode int64 // rows with special characters, whether of the text or of a cell
 	Extra   int64 // parts that those need more than in standard characters
-	Letters string
 	Texts   int64 // different texts
 	Longest SurveyRow
 	Special SurveyRow // the first row with special characters
@@ -42,6 +45,9 @@ const (
 	surveyTime  = 500 * time.Millisecond
 	// surveysKept is how many lists are kept, and how many answers.
 	surveysKept = 4
+	// maxTypedBytes is the longest text with numbers that is looked through while a
+	// person types.
+	maxTypedBytes = 64 << 10
 	// maxSurveyBook is the largest workbook that is opened for a survey, in bytes:
 	// opening one takes a while at every size.
 	maxSurveyBook = 4 << 20
@@ -57,6 +63,7 @@ type surveyCache struct {
 type surveyed struct {
 	uid     string
 	version int64
+	phone   int // column
 	rows    []sheet.Row
 	whole   bool
 }
@@ -67,13 +74,13 @@ type surveyAnswer struct {
 }
 
 // Survey reads the first rows of a list of the person's own as they would be
-// sent with an order.
-func (d *Lists) Survey(ctx context.Context, by sms.User, uid string, o sms.ListOrder) (Survey, error) {
+// sent with an order, and behind them the numbers that are being typed.
+func (d *Lists) Survey(ctx context.Context, by sms.User, uid string, o sms.ListOrder, typed string) (Survey, error) {
 	l, err := d.ownList(ctx, by, uid)
 	if err != nil {
 		return Survey{}, err
 	}
-	key, err := surveyKey(l, o)
+	key, err := surveyKey(l, o, typed)
 	if err != nil {
 		return Survey{}, err
 	}
@@ -87,18 +94,21 @@ func (d *Lists) Survey(ctx context.Context, by sms.User, uid string, o sms.ListO
 	if (l.Reading.Kind == "XLSX" || l.Reading.Kind == "ODS") && l.Size > maxSurveyBook {
 		return Survey{}, nil
 	}
+	l.Order = tidyOrder(o, l)
 	from, err := d.surveyed(ctx, account, l)
 	if err != nil {
 		return Survey{}, err
 	}
-	l.Order = tidyOrder(o, l)
+	more := typedRows(account, l, from.rows, typed)
+	from.rows = append(slices.Clip(from.rows), more...)
 	s := survey(account, l, from, d.stops)
+	s.Typed = int64(len(more))
 	d.surveys.keepAnswer(surveyAnswer{key, s})
 	return s, nil
 }
 
-func surveyKey(l sms.List, o sms.ListOrder) (key [sha256.Size]byte, err error) {
-	text, err := json.Marshal([]any{l.UID, l.Version, o})
+func surveyKey(l sms.List, o sms.ListOrder, typed string) (key [sha256.Size]byte, err error) {
+	text, err := json.Marshal([]any{l.UID, l.Version, o, typed})
 	return sha256.Sum256(text), err
 }
 
@@ -107,12 +117,14 @@ func (d *Lists) surveyed(ctx context.Context, account sms.Account, l sms.List) (
 	if s, known := d.surveys.find(l); known {
 		return s, nil
 	}
+	l.Reading.Added = slices.DeleteFunc(slices.Clone(l.Reading.Added),
+		func(s sms.ListSource) bool { return s.Audience == 0 })
 	reader, err := d.openList(ctx, account, l, l.Reading)
 	if err != nil {
 		return surveyed{}, err
 	}
 	defer func() { _ = reader.Close() }()
-	s, size := surveyed{uid: l.UID, version: l.Version}, 0
+	s, size := surveyed{uid: l.UID, version: l.Version, phone: l.Order.Phone}, 0
 	for began := time.Now(); len(s.rows) < surveyRows && size < surveyBytes && time.Since(began) < surveyTime; {
 		row, err := reader.Next()
 		if err == io.EOF {
@@ -129,6 +141,27 @@ func (d *Lists) surveyed(ctx context.Context, account sms.Account, l sms.List) (
 	}
 	d.surveys.keepRows(s)
 	return s, nil
+}
+
+// typedRows are numbers that are being typed, behind the rows of a list.
+func typedRows(account sms.Account, l sms.List, before []sheet.Row, typed string) []sheet.Row {
+	if len(typed) > maxTypedBytes {
+		return nil
+	}
+	at := 0
+	if len(before) > 0 {
+		at = before[len(before)-1].Number
+	}
+	l.Reading.Added = []sms.ListSource{{Typed: typed}}
+	from := addedReader{list: l, country: account.Country, abroad: account.Abroad}
+	var rows []sheet.Row
+	for {
+		row, err := from.next(at + len(rows) + 1)
+		if err != nil {
+			return rows
+		}
+		rows = append(rows, row)
+	}
 }
 
 // survey judges rows as the check does, except that what is not written or
@@ -149,8 +182,14 @@ func survey(account sms.Account, l sms.List, from surveyed, stops *sms.StopLinks
 		}
 	}
 	t := c.result(sheet.Tally{})
-	s.Ready, s.Parts, s.Unicode, s.Letters, s.Texts = t.Good, t.Parts, t.Unicode, t.Letters, t.Texts
+	s.Ready, s.Parts, s.Unicode, s.Texts = t.Good, t.Parts, t.Unicode, t.Texts
 	s.Twice = t.Kinds[sms.RowRepeat] + t.Kinds[sms.RowSecond] + t.Kinds[sms.RowOtherText]
+	for k, n := range t.Kinds {
+		if k.Bad() {
+			s.ToFix += n
+		}
+	}
+	s.Numbers = s.Rows - s.Twice - s.ToFix
 	s.Longest, s.Special = SurveyRow{t.Longest, at[t.Longest]}, SurveyRow{t.Odd, at[t.Odd]}
 	return s
 }
@@ -209,7 +248,7 @@ func (p *surveyCache) find(l sms.List) (surveyed, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range p.rows {
-		if k.uid == l.UID && k.version == l.Version {
+		if k.uid == l.UID && k.version == l.Version && k.phone == l.Order.Phone {
 			return k, true
 		}
 	}

@@ -1,6 +1,7 @@
 package lists_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,11 +27,11 @@ func TestASurveySaysWhatTheCheckWill(t *testing.T) {
 		}
 		l := r.upload("a.csv", file.String())
 		o := order(l, rapid.SampledFrom([]string{"Dear ##name##", "Hello", "Ẹ káàárọ̀ ##name##"}).Draw(t, "text"))
-		s, err := r.Desk.Survey(r.Ctx, r.By, l.UID, o)
+		s, err := r.Desk.Survey(r.Ctx, r.By, l.UID, o, "")
 		if err != nil || !s.Whole {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		again, err := r.Desk.Survey(r.Ctx, r.By, l.UID, o)
+		again, err := r.Desk.Survey(r.Ctx, r.By, l.UID, o, "")
 		if err != nil || again.Ready != s.Ready || again.Longest.Row != s.Longest.Row {
 			t.Fatalf("asked again it is %+v, %v", again, err)
 		}
@@ -50,12 +51,14 @@ func TestASurveyOfAnUnfinishedMessage(t *testing.T) {
 	r := newKit(t, sandbox.Config{}, nil)
 	l := r.upload("a.csv", "phone,name\n08031234567,Ada\n08031234568,\n08031234567,Bola\n")
 	for text, want := range map[string][3]int64{"": {2, 0, 1}, "Dear ##who##": {2, 2, 1}, "Dear ##name##": {2, 2, 1}} {
-		s, err := r.Desk.Survey(r.Ctx, r.By, l.UID, order(l, text))
+		s, err := r.Desk.Survey(r.Ctx, r.By, l.UID, order(l, text), "")
 		if err != nil || [3]int64{s.Ready, s.Parts, s.Twice} != want {
 			t.Errorf("%q: %+v, %v, want %v", text, s, err, want)
 		}
 	}
-	if _, err := r.Desk.Survey(r.Ctx, sms.User{ID: 99, Role: sms.Sender}, l.UID, l.Order); err == nil {
+	stranger := r.By
+	stranger.ID = 99
+	if _, err := r.Desk.Survey(r.Ctx, stranger, l.UID, l.Order, ""); !errors.Is(err, sms.ErrNotFound) {
 		t.Error("a list of somebody else is told of")
 	}
 }

@@ -211,17 +211,37 @@ type Bad struct {
 	Sentence string
 }
 
+// Entries are the numbers of a text as they are written, one by one, as ReadAll
+// parts them.
+func Entries(text, country string, abroad bool) []string {
+	var all []string
+	for _, entry := range split(text) {
+		if phones, err := readEntry(entry, country, abroad); err == nil && len(phones) > 1 {
+			all = append(all, strings.Fields(entry)...)
+		} else {
+			all = append(all, entry)
+		}
+	}
+	return all
+}
+
+// split parts a text where numbers are parted by anything but spaces.
+func split(text string) (entries []string) {
+	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n\r,;\t|", r) }) {
+		if entry = strings.TrimSpace(entry); entry != "" {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}
+
 // ReadAll reads numbers that stand one on a line or parted by commas,
 // semicolons, tabs, bars or, where each piece is a number by itself, spaces.
 // abroad allows numbers of other countries.
 func ReadAll(text, country string, abroad bool) Numbers {
 	var n Numbers
 	seen := map[string]bool{}
-	for _, entry := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n\r,;\t|", r) }) {
-		entry = strings.TrimSpace(entry)
-		if entry == "" {
-			continue
-		}
+	for _, entry := range split(text) {
 		phones, err := readEntry(entry, country, abroad)
 		if err != nil {
 			n.Bad = append(n.Bad, Bad{Raw: entry, Sentence: err.Error()})

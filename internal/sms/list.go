@@ -67,6 +67,28 @@ type ListReading struct {
 	Sheet     string
 	Hidden    bool // hidden rows are included
 	Columns   []string
+	Audience  int64 `json:",omitempty"` // whose people the file holds, 0: none
+	// Added are who gets the message beside the rows of the file: their rows
+	// follow its last one.
+	Added []ListSource `json:",omitempty"`
+}
+
+// ListSource is some recipients that were added to a list: an audience as it was
+// then, or numbers that were typed.
+type ListSource struct {
+	Audience int64  `json:",omitempty"` // 0: typed numbers
+	Name     string `json:",omitempty"` // of the audience
+	File     string `json:",omitempty"` // in the list's folder, with the audience's people
+	Typed    string `json:",omitempty"` // the numbers as they were typed
+	Rows     int64
+}
+
+// AddedRows is how many rows follow those of the file.
+func (r ListReading) AddedRows() (n int64) {
+	for _, s := range r.Added {
+		n += s.Rows
+	}
+	return n
 }
 
 // ListOrder says what to make of the rows. Columns are counted from 0, -1: none.

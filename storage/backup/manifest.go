@@ -42,6 +42,7 @@ const (
 	spoolEnds    = ".reports"
 	listsName    = "lists"
 	uploadName   = "upload"
+	addedName    = "added-"
 )
 
 // witnesses are what tells an older state from the newest one. They are in a backup only when asked for.
@@ -286,5 +287,7 @@ func spooled(base, folder string) ([]string, error) {
 // uploads are the uploaded files of a data folder: what was read of them can be made again.
 func uploads(data string) ([]string, error) {
 	all, err := plainFiles(data, listsName)
-	return slices.DeleteFunc(all, func(name string) bool { return path.Base(name) != uploadName }), err
+	return slices.DeleteFunc(all, func(name string) bool {
+		return path.Base(name) != uploadName && !strings.HasPrefix(path.Base(name), addedName)
+	}), err
 }

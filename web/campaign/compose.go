@@ -38,6 +38,7 @@ type draftQuestions interface {
 	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
+	List(ctx context.Context, uid string) (sms.List, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
 	// Written is sms.ErrNotFound where nothing was typed.
 	Written(ctx context.Context, user, account int64) (form string, savedAt int64, err error)
@@ -234,6 +235,11 @@ func (s *drafts) composeTyped(r *http.Request, v *page.Visit) (views.ComposePage
 			err = sms.Invalid{"numbers": "This group no longer exists. Choose another group"}
 		}
 	}
+	if uid := f.Get("list"); uid != "" && p.Group != nil && err == nil {
+		var l sms.List
+		l, err = s.asideList(r, v, uid)
+		p.List, p.ListName = l.UID, l.FileName
+	}
 	return p, err
 }
 
@@ -262,7 +268,7 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 		Text: p.Text, Template: templateOf(p), Fixed: p.Fixed, Flash: p.Flash, Token: tokenFor(p),
 		Replaces: page.Number(p.Replaces)}
 	if p.Group != nil {
-		o.GroupID, o.GroupName = strconv.FormatInt(p.Group.ID, 10), p.Group.Name
+		o.GroupID, o.GroupName, o.Numbers = strconv.FormatInt(p.Group.ID, 10), p.Group.Name, ""
 	}
 	c, err := s.desk.CreateCampaign(r.Context(), v.User, o)
 	if bad, ok := errors.AsType[sms.Invalid](err); ok {

@@ -105,7 +105,7 @@ func (s *drafts) Back(w http.ResponseWriter, r *http.Request, _ *page.Visit) err
 
 // usedOnce are the fields of a form that belong to one page and not to the
 // message.
-var usedOnce = []string{"token", "version", "account", "replaces", "file", "do"}
+var usedOnce = []string{"token", "version", "account", "replaces", "file", "do", "audience", "group_to", "join"}
 
 // keepTyped keeps a form and leads to the page that shows it again.
 func (s *base) keepTyped(w http.ResponseWriter, r *http.Request, v *page.Visit, to string) error {
@@ -121,10 +121,32 @@ func (s *drafts) ToGroup(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	return s.keepTyped(w, r, v, views.NewPath)
 }
 
-// Without takes back who was chosen; what was typed stays.
+// Without takes back who was chosen; what was typed stays, and what was set aside
+// for a group is there again.
 func (s *drafts) Without(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	group, l := r.PostForm.Get("group"), sms.List{}
 	r.PostForm.Del("group")
+	if uid := r.PostForm.Get("list"); group != "" && uid != "" {
+		var err error
+		if l, err = s.asideList(r, v, uid); err != nil {
+			return err
+		}
+	}
+	r.PostForm.Del("list")
+	if l.UID != "" {
+		return s.keepTyped(w, r, v, views.ListPath(l.UID, "/message"))
+	}
 	return s.keepTyped(w, r, v, views.NewPath)
+}
+
+// asideList is the person's own list that was set aside for a group; the zero
+// value where it is not there any more.
+func (s *drafts) asideList(r *http.Request, v *page.Visit, uid string) (sms.List, error) {
+	l, err := s.store.List(r.Context(), uid)
+	if errors.Is(err, sms.ErrNotFound) || err == nil && (l.CreatedBy != v.User.ID || l.AccountID != v.Account.ID) {
+		return sms.List{}, nil
+	}
+	return l, err
 }
 
 // ToAudience makes a list of an audience's people and goes on with it; what was

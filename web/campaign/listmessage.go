@@ -84,6 +84,16 @@ func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
 			p.TemplateIn = p.Template
 		}
 	}
+	if p.Audiences, err = s.store.Audiences(ctx, a.ID, audiencesOffered); err != nil {
+		return p, profile, err
+	}
+	if p.Groups, err = s.base.store.Groups(ctx, a.ID); err != nil {
+		return p, profile, err
+	}
+	if p.Upload, err = s.uploadFile(ctx, a.ID, ""); err != nil {
+		return p, profile, err
+	}
+	p.Numbers = lists.Typed(l)
 	drawFile(&p, profile)
 	matchMarks(&p, nil)
 	p.Question = profile.Question()
@@ -169,6 +179,9 @@ func typeInto(p *views.ListMessagePage, form url.Values) {
 // typeText is typeInto without what depends on the columns.
 func typeText(p *views.ListMessagePage, form url.Values) {
 	o := &p.Order
+	if form.Has("numbers") {
+		p.Numbers = page.Lines(form.Get("numbers"))
+	}
 	o.Text, o.Name, o.Flash = strings.ReplaceAll(page.Lines(form.Get("text")), "\x00", ""), form.Get("name"),
 		form.Get("flash") != ""
 	if form.Has("sender_id") {
@@ -243,13 +256,14 @@ func (s *uploads) survey(r *http.Request, v *page.Visit, a sms.Account,
 	if p.Price, err = priceOf(r.Context(), s.store, a, s.Now()); err != nil {
 		return look, err
 	}
-	found, err := s.lists.Survey(r.Context(), v.User, p.List.UID, p.Order)
+	found, err := s.lists.Survey(r.Context(), v.User, p.List.UID, p.Order, p.Numbers)
 	if err != nil {
 		return look, err
 	}
-	p.Survey = views.ListSurvey{Ready: found.Ready, Twice: found.Twice, Parts: found.Parts, Special: found.Unicode,
-		Extra: found.Extra, Letters: found.Letters, Rows: found.Rows, Whole: found.Whole,
-		HasLongest: found.Texts > 1 && found.Longest.Row > 0, HasOther: found.Texts > 1 && found.Special.Row > 0}
+	p.Survey = views.ListSurvey{Ready: found.Ready, Numbers: found.Numbers, ToFix: found.ToFix, Typed: found.Typed,
+		Twice: found.Twice, Parts: found.Parts, Special: found.Unicode, Extra: found.Extra, Rows: found.Rows,
+		Whole: found.Whole, HasLongest: found.Texts > 1 && found.Longest.Row > 0,
+		HasOther: found.Texts > 1 && found.Special.Row > 0}
 	switch {
 	case p.See == views.SeeLongest && p.Survey.HasLongest:
 		return found.Longest, nil
@@ -302,7 +316,12 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		r.PostForm.Set("do", "preview")
 	}
 	typeInto(&p, r.PostForm)
-	if strings.HasPrefix(r.PostForm.Get("do"), "see:") {
+	if to, changed, err := s.listSources(r, v, &p); err != nil {
+		return err
+	} else if changed {
+		return s.keepTyped(w, r, v, to)
+	}
+	if strings.HasPrefix(r.PostForm.Get("do"), "see:") || len(p.Errors) > 0 {
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
 	}
 	switch r.PostForm.Get("do") {
@@ -319,7 +338,7 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		matchMarks(&p, r.PostForm)
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusUnprocessableEntity)
 	}
-	l, err = s.lists.CheckList(r.Context(), v.User, l.UID, page.Number(r.PostForm.Get("version")), p.Order)
+	l, err = s.checkWith(r, v, l, p)
 	var bad sms.Invalid
 	switch {
 	case errors.As(err, &bad):
@@ -335,6 +354,49 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	return s.redirectToList(w, r, l)
+}
+
+// checkWith takes in the numbers that were typed and has the list checked.
+func (s *uploads) checkWith(r *http.Request, v *page.Visit, l sms.List, p views.ListMessagePage) (sms.List, error) {
+	version := page.Number(r.PostForm.Get("version"))
+	if r.PostForm.Has("numbers") && l.Version == version {
+		with, err := s.lists.SetNumbers(r.Context(), v.User, l.UID, p.Numbers)
+		if err != nil {
+			return with, err
+		}
+		version = with.Version
+	}
+	return s.lists.CheckList(r.Context(), v.User, l.UID, version, p.Order)
+}
+
+// listSources adds recipients or takes some out, as a button of the form says. to
+// is where the form is shown again.
+func (s *uploads) listSources(r *http.Request, v *page.Visit, p *views.ListMessagePage) (to string, changed bool,
+	err error) {
+	ctx, uid, do := r.Context(), p.List.UID, r.PostForm.Get("do")
+	to = views.ListPath(uid, "/message")
+	var l sms.List
+	switch {
+	case r.PostForm.Get("audience") != "":
+		_, err = s.lists.AddAudience(ctx, v.User, uid, page.Number(r.PostForm.Get("audience")))
+	case strings.HasPrefix(do, "remove:"):
+		_, err = s.lists.RemoveAudience(ctx, v.User, uid, page.Number(strings.TrimPrefix(do, "remove:")))
+	case do == "without":
+		if l, err = s.lists.WithoutFile(ctx, v.User, uid, r.PostForm.Get("token")); err == nil {
+			to = views.ListNext(l)
+		}
+	default:
+		return "", false, nil
+	}
+	if bad, is := errors.AsType[sms.Invalid](err); is {
+		p.Errors = bad
+		return "", false, nil
+	}
+	r.PostForm.Del("audience")
+	if errors.Is(err, sms.ErrConflict) {
+		err = nil
+	}
+	return to, true, err
 }
 
 // listText does what the editor's buttons ask for: a template's text, the

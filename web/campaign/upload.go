@@ -36,6 +36,7 @@ type uploads struct {
 type uploadQuestions interface {
 	priced
 	Account(ctx context.Context, id int64) (sms.Account, error)
+	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	Corrections(ctx context.Context, list int64) ([]sms.Correction, error)
 	List(ctx context.Context, uid string) (sms.List, error)
@@ -50,6 +51,15 @@ type correctOrders interface {
 	KeepFirst(ctx context.Context, by sms.User, uid string, version int64, only bool) (sms.List, error)
 }
 
+// sourceOrders are how people say who else gets the message of a list.
+type sourceOrders interface {
+	AddAudience(ctx context.Context, by sms.User, uid string, id int64) (sms.List, error)
+	RemoveAudience(ctx context.Context, by sms.User, uid string, id int64) (sms.List, error)
+	SetNumbers(ctx context.Context, by sms.User, uid, typed string) (sms.List, error)
+	TakeSources(ctx context.Context, by sms.User, uid, from string) (sms.List, error)
+	WithoutFile(ctx context.Context, by sms.User, uid, token string) (sms.List, error)
+}
+
 // uploadOrders are what people do on these pages.
 type uploadOrders interface {
 	CheckList(ctx context.Context, by sms.User, uid string, version int64, o sms.ListOrder) (sms.List, error)
@@ -62,7 +72,8 @@ type uploadOrders interface {
 	ReadList(ctx context.Context, by sms.User, uid string, r sms.ListReading) (sms.List, error)
 	Remake(ctx context.Context, by sms.User, uid string, c sms.Campaign, leaveOut bool) (sms.List, error)
 	RejectedRows(ctx context.Context, by sms.User, uid string) (lists.Rejected, error)
-	Survey(ctx context.Context, by sms.User, uid string, o sms.ListOrder) (lists.Survey, error)
+	Survey(ctx context.Context, by sms.User, uid string, o sms.ListOrder, typed string) (lists.Survey, error)
+	sourceOrders
 	UploadList(ctx context.Context, by sms.User, o lists.UploadOrder, body io.Reader) (sms.List, error)
 }
 
@@ -160,6 +171,7 @@ func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Vis
 // read.
 type uploadForm struct {
 	token, account, replaces string
+	join                     string // UID of the list whose other recipients come along
 	purpose                  sms.ListPurpose
 	size                     int64 // as the page's script measured it, 0: not known
 	name                     string
@@ -183,7 +195,7 @@ func (f *fileReader) Read(b []byte) (int, error) {
 }
 
 const (
-	parcelParts = 80
+	parcelParts = 200
 	parcelField = 64 << 10
 	// parcelFrame is about what a form weighs around its file.
 	parcelFrame = 2 << 10
@@ -231,9 +243,11 @@ func (p *uploadForm) readOn() error {
 			p.account = string(value)
 		case "replaces":
 			p.replaces = string(value)
+		case "join":
+			p.join = string(value)
 		case "size":
 			p.size = page.Number(string(value))
-		case "text", "sender_id", "template", "template_in", "own", "flash", "name":
+		case "text", "sender_id", "template", "template_in", "own", "flash", "name", "numbers":
 			p.typed.Add(part.FormName(), string(value))
 		}
 	}
@@ -330,7 +344,14 @@ func (s *uploads) uploadAgain(w http.ResponseWriter, r *http.Request, v *page.Vi
 // one and fits its message as it is.
 func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Visit, p uploadForm, l sms.List) error {
 	if p.replaces == "" || l.State != sms.ListUploaded {
-		if p.typed.Get("text") != "" && p.purpose == sms.ForCampaign {
+		if p.join != "" && p.purpose == sms.ForCampaign {
+			joined, err := s.lists.TakeSources(r.Context(), v.User, l.UID, p.join)
+			if _, bad := errors.AsType[sms.Invalid](err); err != nil && !bad && !errors.Is(err, sms.ErrConflict) {
+				return err
+			}
+			l = joined
+		}
+		if p.typed.Get("text")+p.typed.Get("numbers") != "" && p.purpose == sms.ForCampaign {
 			r.PostForm = p.typed
 			if err := s.desk.SaveWritten(r.Context(), v.User, v.Account.ID, ""); err != nil {
 				return err
