@@ -56,6 +56,7 @@ func helpTopics() []helpTopic {
 		{"How lists are read", "#lists", "upload file excel csv xlsx ods xls phone numbers hidden rows columns whatsapp"},
 		{"Test numbers", "#test-numbers", "sandbox try rehearsal"},
 		{"USSD", "#ussd", "menu code dial shortcode session caller star hash survey sign up"},
+		{"Other programs", "#programs", "API token openapi integration webhook curl"},
 		{"Keys", "#keys", "keyboard shortcut"},
 	}
 }

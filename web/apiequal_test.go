@@ -66,6 +66,27 @@ func TestUnknownFieldsAreRefused(t *testing.T) {
 	}
 }
 
+// TestEveryOrderRefusesWhatItDoesNotKnow: no address that changes something passes
+// over a field.
+func TestEveryOrderRefusesWhatItDoesNotKnow(t *testing.T) {
+	s, _ := factory(t)
+	m := s.machine(s.boss)
+	c := form[api.Campaign](m.create(ordered("Draft", oneRow)).is(201))
+	for _, rt := range s.web.programTable() {
+		if rt.Method == http.MethodGet {
+			continue
+		}
+		path := strings.ReplaceAll(rt.Pattern, "{id}", strconv.FormatInt(c.ID, 10))
+		p := m.order(rt.Method, path+"?account=Clinic", `{"zzz":true}`).problem(422)
+		if len(p.Errors) != 1 || p.Errors[0].Field != "zzz" {
+			t.Errorf("%s %s: %+v", rt.Method, rt.Pattern, p)
+		}
+	}
+	if got := s.campaign(c.ID); got.State != sms.CampaignDraft {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestTextsAreSentAsGivenOrRefused: no text of a program is changed on the way.
 func TestTextsAreSentAsGivenOrRefused(t *testing.T) {
 	s, m := factory(t)
@@ -470,7 +491,7 @@ func TestAProgramSendsAgain(t *testing.T) {
 }
 
 // TestTheTableOfThePagesAndTheAPIIsWhole: web/api/README.md names every order that
-// a page takes, with what does the same for programs, or that nothing does.
+// a page takes, with what does the same for programs, or why nothing does.
 func TestTheTableOfThePagesAndTheAPIIsWhole(t *testing.T) {
 	s := newSite(t)
 	text, err := os.ReadFile("api/README.md")
@@ -496,7 +517,7 @@ func TestTheTableOfThePagesAndTheAPIIsWhole(t *testing.T) {
 		}
 		does, stands := rows[rt.Pattern]
 		delete(rows, rt.Pattern)
-		if !stands || does == "" {
+		if !stands || does == "" || strings.Contains(strings.ToLower(does), "not yet") {
 			t.Errorf("`%s` is not in the table", rt.Pattern)
 		}
 		for _, code := range strings.Split(does, "`") {

@@ -20,7 +20,7 @@ func TestHelpExplainsEveryState(t *testing.T) {
 	got.count("#state-table tbody tr", len(sms.DisplayStatuses())).count("#test-table tbody tr", 14).has("0803 000 0008",
 		"160",
 		"153", "70", "67")
-	for _, id := range []string{"states", "doubt", "parts", "test-numbers", "ussd", "keys"} {
+	for _, id := range []string{"states", "doubt", "parts", "test-numbers", "ussd", "programs", "keys"} {
 		got.count("#"+id, 1)
 	}
 	if strings.Contains(got.text("#state-table tbody tr:last-child td:last-child"), "–") {

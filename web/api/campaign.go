@@ -216,6 +216,14 @@ func (s *API) programOrder(w http.ResponseWriter, r *http.Request,
 	return s.write(w, r, http.StatusOK, c, a)
 }
 
+// plainOrder is programOrder for what takes no fields.
+func (s *API) plainOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign) error) error {
+	if _, err := readBody(r, &struct{}{}); err != nil {
+		return err
+	}
+	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error { return order(ctx, c) })
+}
+
 // stateProblem says that a campaign's state does not allow an order.
 func (s *API) stateProblem(ctx context.Context, id int64) error {
 	c, err := s.store.Campaign(ctx, id)
@@ -390,7 +398,7 @@ func (s *API) createdOnce(w http.ResponseWriter, r *http.Request, p apiCaller, k
 
 // Stop keeps back what has not left.
 func (s *API) Stop(w http.ResponseWriter, r *http.Request, p apiCaller) error {
-	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
+	return s.plainOrder(w, r, func(ctx context.Context, c sms.Campaign) error {
 		if c.State == sms.CampaignStopped {
 			return nil
 		}
@@ -424,7 +432,7 @@ func (s *API) Continue(w http.ResponseWriter, r *http.Request, p apiCaller) erro
 
 // Cancel gives up what has not been sent, for good.
 func (s *API) Cancel(w http.ResponseWriter, r *http.Request, p apiCaller) error {
-	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error {
+	return s.plainOrder(w, r, func(ctx context.Context, c sms.Campaign) error {
 		_, err := s.desk.CancelCampaign(ctx, p.user, c.ID)
 		return err
 	})

@@ -52,14 +52,6 @@ func (s Drafts) WithdrawApproval(w http.ResponseWriter, r *http.Request, p apiCa
 	})
 }
 
-// plainOrder is programOrder for what takes no fields.
-func (s Drafts) plainOrder(w http.ResponseWriter, r *http.Request, order func(context.Context, sms.Campaign) error) error {
-	if _, err := readBody(r, &struct{}{}); err != nil {
-		return err
-	}
-	return s.programOrder(w, r, func(ctx context.Context, c sms.Campaign, _ sms.Account) error { return order(ctx, c) })
-}
-
 // remembered counts what of a draft is left out because an older database knows no
 // more of it than that it was sent.
 func (s *API) remembered(ctx context.Context, c sms.Campaign) (int64, error) {
