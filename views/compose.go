@@ -14,6 +14,7 @@ import (
 type ComposePage struct {
 	Token    string // one-use
 	Account  string // the account that the form was made for
+	Writing  string // key under which what is typed is saved
 	Replaces string // the draft that this one takes the place of, or ""
 
 	Numbers, SenderID, Text, Name string
@@ -44,7 +45,7 @@ type ComposePage struct {
 	TestHint  bool     // says which numbers force an outcome
 	MaxParts  int
 
-	Unsent *Unsent        // what the same person wrote and did not send, nil for nothing
+	Unsent []Unsent       // what the same person wrote and did not send, the latest first
 	Gone   bool           // the message that was asked for is not there any more
 	Count  *phone.Numbers // what was read of Numbers, nil before anything was
 	// by field: numbers, sender_id, template, text, a mark's MarkName, name; others are about the

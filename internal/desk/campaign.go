@@ -36,7 +36,7 @@ type CampaignStore interface {
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
 	Recipients(ctx context.Context, campaign int64) iter.Seq2[sms.Recipient, error]
 	ReplanDraft(ctx context.Context, c sms.Campaign, messages []sms.Message, now int64) (sms.Campaign, error)
-	SaveWritten(ctx context.Context, user, account int64, form string, now int64) error
+	SaveWritten(ctx context.Context, user, account int64, key, form string, now int64) error
 	SetTestNumber(ctx context.Context, user int64, number string) error
 	Tally(ctx context.Context, id int64) (sms.Tally, error)
 	UpdateCampaign(ctx context.Context, id, now int64, change func(*sms.Campaign) error) (sms.Campaign, error)

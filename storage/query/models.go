@@ -826,9 +826,10 @@ type UssdVersion struct {
 	ByName string
 }
 
-type Written struct {
+type WrittenForm struct {
 	UserID    int64
 	AccountID int64
+	FormKey   string
 	Form      string
 	SavedAt   int64
 }

@@ -9,8 +9,18 @@ import (
 	"context"
 )
 
+const deleteMostWritten = `-- name: DeleteMostWritten :exec
+delete from written_form where written_form.user_id = $1 and written_form.account_id = $2 and written_form.form_key in (
+  select w.form_key from written_form w where w.user_id = $1 and w.account_id = $2 order by w.saved_at desc, w.form_key limit 1000 offset $3)
+`
+
+func (q *Queries) DeleteMostWritten(ctx context.Context, userID int64, accountID int64, offset int32) error {
+	_, err := q.db.ExecContext(ctx, deleteMostWritten, userID, accountID, offset)
+	return err
+}
+
 const deleteOldWritten = `-- name: DeleteOldWritten :exec
-delete from written where saved_at < $1
+delete from written_form where saved_at < $1
 `
 
 func (q *Queries) DeleteOldWritten(ctx context.Context, savedAt int64) error {
@@ -19,22 +29,23 @@ func (q *Queries) DeleteOldWritten(ctx context.Context, savedAt int64) error {
 }
 
 const deleteWritten = `-- name: DeleteWritten :exec
-delete from written where user_id = $1 and account_id = $2
+delete from written_form where user_id = $1 and account_id = $2 and form_key = $3
 `
 
-func (q *Queries) DeleteWritten(ctx context.Context, userID int64, accountID int64) error {
-	_, err := q.db.ExecContext(ctx, deleteWritten, userID, accountID)
+func (q *Queries) DeleteWritten(ctx context.Context, userID int64, accountID int64, formKey string) error {
+	_, err := q.db.ExecContext(ctx, deleteWritten, userID, accountID, formKey)
 	return err
 }
 
 const putWritten = `-- name: PutWritten :exec
-insert into written (user_id, account_id, form, saved_at) values ($1, $2, $3, $4)
-on conflict (user_id, account_id) do update set form = excluded.form, saved_at = excluded.saved_at
+insert into written_form (user_id, account_id, form_key, form, saved_at) values ($1, $2, $3, $4, $5)
+on conflict (user_id, account_id, form_key) do update set form = excluded.form, saved_at = excluded.saved_at
 `
 
 type PutWrittenParams struct {
 	UserID    int64
 	AccountID int64
+	FormKey   string
 	Form      string
 	SavedAt   int64
 }
@@ -43,6 +54,7 @@ func (q *Queries) PutWritten(ctx context.Context, arg PutWrittenParams) error {
 	_, err := q.db.ExecContext(ctx, putWritten,
 		arg.UserID,
 		arg.AccountID,
+		arg.FormKey,
 		arg.Form,
 		arg.SavedAt,
 	)
@@ -50,7 +62,7 @@ func (q *Queries) PutWritten(ctx context.Context, arg PutWrittenParams) error {
 }
 
 const written = `-- name: Written :one
-select form, saved_at from written where user_id = $1 and account_id = $2
+select form, saved_at from written_form where user_id = $1 and account_id = $2 and form_key = $3
 `
 
 type WrittenRow struct {
@@ -58,9 +70,37 @@ type WrittenRow struct {
 	SavedAt int64
 }
 
-func (q *Queries) Written(ctx context.Context, userID int64, accountID int64) (WrittenRow, error) {
-	row := q.db.QueryRowContext(ctx, written, userID, accountID)
+func (q *Queries) Written(ctx context.Context, userID int64, accountID int64, formKey string) (WrittenRow, error) {
+	row := q.db.QueryRowContext(ctx, written, userID, accountID, formKey)
 	var i WrittenRow
 	err := row.Scan(&i.Form, &i.SavedAt)
 	return i, err
+}
+
+const writtenKeys = `-- name: WrittenKeys :many
+select form_key from written_form where user_id = $1 and account_id = $2 and form_key not like 'list %'
+order by saved_at desc, form_key limit $3
+`
+
+func (q *Queries) WrittenKeys(ctx context.Context, userID int64, accountID int64, limit int32) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, writtenKeys, userID, accountID, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var form_key string
+		if err := rows.Scan(&form_key); err != nil {
+			return nil, err
+		}
+		items = append(items, form_key)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -40,14 +40,19 @@ type draftQuestions interface {
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
 	List(ctx context.Context, uid string) (sms.List, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
-	// Written is sms.ErrNotFound where nothing was typed.
-	Written(ctx context.Context, user, account int64) (form string, savedAt int64, err error)
+	writtenQuestions
+	WrittenKeys(ctx context.Context, user, account int64, limit int) ([]string, error)
 	priced
+}
+
+// writtenQuestions are what was typed; sms.ErrNotFound where that is nothing.
+type writtenQuestions interface {
+	Written(ctx context.Context, user, account int64, key string) (form string, savedAt int64, err error)
 }
 
 // writtenOrders save what is typed; "" forgets it.
 type writtenOrders interface {
-	SaveWritten(ctx context.Context, by sms.User, account int64, form string) error
+	SaveWritten(ctx context.Context, by sms.User, account int64, key, form string) error
 }
 
 // draftOrders are what people do on these pages.
@@ -74,12 +79,13 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 	if err != nil {
 		return err
 	}
-	written, at, err := s.written(r, v)
+	p.Writing = newWriting()
+	written, err := s.unsentForms(r, v)
 	if err != nil {
 		return err
 	}
 	if q.Get("go") == "on" && len(typed) == 0 {
-		typed = written
+		typed = goOn(written, q.Get("form"))
 	}
 	if len(typed) > 0 {
 		return s.showTyped(w, r, v, typed)
@@ -98,9 +104,10 @@ func (s *drafts) Form(w http.ResponseWriter, r *http.Request, v *page.Visit) err
 		err = s.prefill(r, v, &p, again, false)
 	default:
 		err = s.showUnsentDraft(r, v, &p)
-		if len(written) > 0 {
-			p.Unsent = &views.Unsent{Name: cmp.Or(sms.NameFromText(page.Lines(written.Get("text"))), "no text yet"),
-				When: v.When(at), Href: views.With(views.NewPath, "go", "on")}
+		for _, w := range written {
+			p.Unsent = append(p.Unsent, views.Unsent{
+				Name: cmp.Or(sms.NameFromText(page.Lines(w.form.Get("text"))), "no text yet"), When: v.When(w.at),
+				Href: views.With(views.With(views.NewPath, "go", "on"), "form", w.key)})
 		}
 	}
 	if err != nil {
@@ -212,8 +219,8 @@ func (s *drafts) showUnsentDraft(r *http.Request, v *page.Visit, p *views.Compos
 	for _, row := range rows {
 		c := row.Campaign
 		if c.CreatedBy == v.User.ID && s.Now().UnixMilli()-c.CreatedAt < forgotten.Milliseconds() {
-			p.Unsent = &views.Unsent{Name: c.Name, When: v.When(c.CreatedAt), Href: views.NewPath + "?draft=" +
-				strconv.FormatInt(c.ID, 10)}
+			p.Unsent = []views.Unsent{{Name: c.Name, When: v.When(c.CreatedAt), Href: views.NewPath + "?draft=" +
+				strconv.FormatInt(c.ID, 10)}}
 			return nil
 		}
 	}
@@ -224,7 +231,7 @@ func (s *drafts) showUnsentDraft(r *http.Request, v *page.Visit, p *views.Compos
 func (s *drafts) composeTyped(r *http.Request, v *page.Visit) (views.ComposePage, error) {
 	p, err := s.composePage(r, v)
 	f := r.PostForm
-	p.Token, p.Replaces = f.Get("token"), f.Get("replaces")
+	p.Token, p.Replaces, p.Writing = f.Get("token"), f.Get("replaces"), f.Get("writing")
 	p.Numbers, p.SenderID, p.Text, p.Name = f.Get("numbers"), f.Get("sender_id"), page.Lines(f.Get("text")), f.Get("name")
 	p.Template, p.Fixed, p.Flash = f.Get("template"), fixedTexts(p.Text, f), f.Get("flash") != ""
 	p.TemplateIn, p.Own, p.Way = f.Get("template_in"), page.Lines(f.Get("own")), f.Get("way")

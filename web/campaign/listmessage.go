@@ -38,6 +38,13 @@ func (s *uploads) ListMessageForm(w http.ResponseWriter, r *http.Request, v *pag
 	if err != nil {
 		return err
 	}
+	if len(typed) == 0 {
+		w, err := readForm(r.Context(), s.store, v.User.ID, a.ID, ofList(l))
+		if err != nil {
+			return err
+		}
+		typed = w.form
+	}
 	if len(typed) > 0 {
 		if typed.Has("phone") {
 			typeInto(&p, typed)
@@ -288,6 +295,9 @@ func (s *uploads) ListPreview(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	form := r.PostForm
+	if form.Get("version") == strconv.FormatInt(l.Version, 10) {
+		s.saveForm(r, v, s.desk, a.ID, ofList(l))
+	}
 	if text := form.Get("text"); len(text) > countedMost {
 		form.Set("text", strings.ToValidUTF8(text[:countedMost], "\uFFFD"))
 	}
@@ -351,6 +361,9 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		p.List, p.Errors = l, sms.Invalid{"list": "You changed this list in another window. Review it, then check it again"}
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusConflict)
 	case err != nil && !errors.Is(err, sms.ErrConflict):
+		return err
+	}
+	if err := s.desk.SaveWritten(r.Context(), v.User, a.ID, ofList(l), ""); err != nil {
 		return err
 	}
 	return s.redirectToList(w, r, l)
@@ -433,6 +446,9 @@ func (s *uploads) listRead(w http.ResponseWriter, r *http.Request, v *page.Visit
 	}
 	if errors.Is(err, sms.ErrConflict) {
 		return s.redirectToList(w, r, l)
+	}
+	if err == nil { // what was chosen of its columns belongs to those of before
+		err = s.desk.SaveWritten(r.Context(), v.User, a.ID, ofList(l), "")
 	}
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ type uploadQuestions interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	Corrections(ctx context.Context, list int64) ([]sms.Correction, error)
 	List(ctx context.Context, uid string) (sms.List, error)
+	writtenQuestions
 	ListNotes(ctx context.Context, uid string, f sms.RowFilter) ([]sms.RowNote, bool, error)
 	Lists(ctx context.Context, account, user int64, limit int) ([]sms.List, error)
 }
@@ -171,6 +172,7 @@ func (s *uploads) showUpload(w http.ResponseWriter, r *http.Request, v *page.Vis
 // read.
 type uploadForm struct {
 	token, account, replaces string
+	writing                  string // key of what was typed
 	join                     string // UID of the list whose other recipients come along
 	purpose                  sms.ListPurpose
 	size                     int64 // as the page's script measured it, 0: not known
@@ -245,6 +247,8 @@ func (p *uploadForm) readOn() error {
 			p.replaces = string(value)
 		case "join":
 			p.join = string(value)
+		case "writing":
+			p.writing = string(value)
 		case "size":
 			p.size = page.Number(string(value))
 		case "text", "sender_id", "template", "template_in", "own", "flash", "name", "numbers":
@@ -353,7 +357,7 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Vi
 		}
 		if p.typed.Get("text")+p.typed.Get("numbers") != "" && p.purpose == sms.ForCampaign {
 			r.PostForm = p.typed
-			if err := s.desk.SaveWritten(r.Context(), v.User, v.Account.ID, ""); err != nil {
+			if err := s.desk.SaveWritten(r.Context(), v.User, v.Account.ID, p.writing, ""); err != nil {
 				return err
 			}
 			return s.keepTyped(w, r, v, views.ListNext(l))
@@ -430,6 +434,9 @@ func (s *uploads) ListDelete(w http.ResponseWriter, r *http.Request, v *page.Vis
 		return err
 	}
 	if err := s.lists.DropList(r.Context(), v.User, l.UID); err != nil {
+		return err
+	}
+	if err := s.desk.SaveWritten(r.Context(), v.User, l.AccountID, ofList(l), ""); err != nil {
 		return err
 	}
 	return page.Redirect(w, r, page.WithDone(views.UploadPath, "listdeleted"))
