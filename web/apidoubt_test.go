@@ -77,6 +77,31 @@ func TestAProgramDecidesAboutDoubts(t *testing.T) {
 	m.get(api.Path + "/campaigns/99/doubt").problem(404)
 }
 
+// TestReportsOvertakeAProgramsDecision: what they settled is counted, and the rest is
+// decided.
+func TestReportsOvertakeAProgramsDecision(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	c, list := s.doubtful(a, 2, "Hello")
+	m := s.machine(s.hire("m@example.com", sms.Manager))
+	path, d := m.doubts(c)
+	s.clock.pass(time.Minute)
+	s.reports(a, sms.DeliveryReport{ID: 9, ProviderID: "late", Mobile: list[0].Number, Status: "DELIVRD", ShortMessage: list[0].Text})
+	s.clock.pass(5 * time.Minute)
+	s.must(s.db.Reconcile(t.Context(), a.ID, a.Country, s.clock.now().UnixMilli(), func(sms.ApplyResult) {}))
+	decide := func(i int) api.Decided {
+		t.Helper()
+		return form[api.Decided](m.post(path, fmt.Sprintf(`{"readAt":%q,"choices":[{"message":%d,"choice":"close"}]}`,
+			*d.ReadAt, list[i].ID)).is(200))
+	}
+	if got := decide(0); got.State != "settled" || got.Settled != 1 || got.Decision != nil || s.state(list[0].ID) != sms.Accepted {
+		t.Errorf("%+v", got)
+	}
+	if got := decide(1); got.State != "done" || got.Settled != 0 || s.state(list[1].ID) != sms.ClosedUnknown {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestAProgramsDecisionsNeedASecondPerson as those of people.
 func TestAProgramsDecisionsNeedASecondPerson(t *testing.T) {
 	s := newSite(t)

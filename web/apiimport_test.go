@@ -83,6 +83,15 @@ func TestAProgramImportsAFileOfContacts(t *testing.T) {
 	if p := m.imports("people.csv", file, "phoneColumn", "Mobile").problem(422); p.Type != api.ProblemBadRows || p.Rows[0].Row != 3 {
 		t.Errorf("%+v", p)
 	}
+	// A column that looks more like the number's is kept all the same.
+	m.imports("two.csv", "Mobile,Other\n08030000301,08030000302\n", "phoneColumn", "Other").is(200)
+	if have := m.contacts()["2348030000302"]; have != " map[mobile:08030000301] []" {
+		t.Errorf("%q", have)
+	}
+	m.post(api.Path+"/contacts/import", `{"account":"Clinic","contacts":[{"phone":"0803 000 0401","fields":{"Mobile number":"2348030000402"}}]}`).is(200)
+	if have := m.contacts()["2348030000401"]; !strings.Contains(have, "mobilenumber:2348030000402") {
+		t.Errorf("%q", have)
+	}
 	for pair, field := range map[[2]string]string{{"phoneColumn", "Phone"}: "phoneColumn", {"columns", `["City"]`}: "columns",
 		{"columns", "City"}: "columns", {"text", "Hello"}: "text", {"skipBad", "perhaps"}: "skipBad"} {
 		if p := m.imports("people.csv", file, pair[0], pair[1]).problem(422); len(p.Errors) == 0 || p.Errors[0].Field != field {

@@ -241,12 +241,27 @@ func (s Kept) contactOrder(ctx context.Context, p apiCaller, o importRequest, l 
 		}
 		kept[at] = true
 	}
-	for key, at := range order.Fields {
-		if at == order.Phone || o.Columns != nil && !kept[at] {
-			delete(order.Fields, key)
+	keepColumns(&order, l.Reading.Columns, func(at int) bool {
+		return at != order.Phone && (o.Columns == nil || kept[at])
+	})
+	return order, nil
+}
+
+// keepColumns makes fields of the columns that are to be kept, and of no others: what
+// was taken for the number and is not it is a column like any.
+func keepColumns(o *sms.ListOrder, columns []string, keep func(at int) bool) {
+	used := map[int]bool{}
+	for key, at := range o.Fields {
+		if used[at] = true; !keep(at) {
+			delete(o.Fields, key)
 		}
 	}
-	return order, nil
+	for at, name := range columns {
+		key := sms.PlaceholderKey(name)
+		if _, taken := o.Fields[key]; keep(at) && !used[at] && !taken && key != "" && !sms.Reserved(key) {
+			o.Fields[key] = at
+		}
+	}
 }
 
 // decideContacts has the contacts made, unless there are bad rows that are not to be
