@@ -245,7 +245,7 @@ func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt
 	for end, all := range ends {
 		for some := range slices.Chunk(all, settledPerStmt) {
 			args := []any{string(end.to), end.reason, end.code, now, string(from), a.ID}
-			if err := t.settleBatch(ctx, of, args, some); err != nil {
+			if err := t.settleBatch(ctx, of, args, some, now); err != nil {
 				return err
 			}
 		}
@@ -269,7 +269,7 @@ func (t *tx) settleMessages(ctx context.Context, of sms.Campaign, a *sms.Attempt
 const settleStatement = `update message set state = $1, reason = $2, code = $3, provider_id = s.column2, evidence = '', changed_at = $4
 from (values %s) as s where message.id = s.column1 and message.state = $5 and message.attempt_id = $6 returning number, sent_at`
 
-func (t *tx) settleBatch(ctx context.Context, of sms.Campaign, args []any, list []sms.Settled) error {
+func (t *tx) settleBatch(ctx context.Context, of sms.Campaign, args []any, list []sms.Settled, now int64) error {
 	rows := make([]string, len(list))
 	for i, m := range list {
 		rows[i] = fmt.Sprintf("(cast($%d as bigint), $%d)", len(args)+1, len(args)+2)
@@ -278,7 +278,7 @@ func (t *tx) settleBatch(ctx context.Context, of sms.Campaign, args []any, list 
 	var settled []sms.Message
 	done, err := t.sql.QueryContext(ctx, fmt.Sprintf(settleStatement, strings.Join(rows, ", ")), args...)
 	if err = forEachRow(done, err, func(scan func(...any) error) error {
-		m := sms.Message{AccountID: of.AccountID, CampaignID: of.ID, State: list[0].To, Code: list[0].Code}
+		m := sms.Message{AccountID: of.AccountID, CampaignID: of.ID, State: list[0].To, Code: list[0].Code, ChangedAt: now}
 		err := scan(&m.Number, &m.SentAt)
 		settled = append(settled, m)
 		return err
@@ -287,9 +287,6 @@ func (t *tx) settleBatch(ctx context.Context, of sms.Campaign, args []any, list 
 	}
 	if len(settled) != len(list) {
 		return fmt.Errorf("%d of %d messages settled: %w", len(settled), len(list), errUnexpected)
-	}
-	if to := list[0].To; to != sms.Accepted && to != sms.Refused {
-		return nil
 	}
 	for _, m := range settled {
 		if err := t.countTraffic(ctx, m, 1); err != nil {

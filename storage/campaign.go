@@ -80,7 +80,8 @@ func (t *tx) insertMessage(ctx context.Context, m sms.Message, group string) (in
 		Reason: m.Reason, Code: m.Code,
 		AttemptID: m.AttemptID, ProviderID: m.ProviderID, CreatedAt: m.CreatedAt, SentAt: m.SentAt, CallNo: int64(m.Call)})
 	t.count(m.CampaignID, sms.StandingKey(m.State, "", false), 1)
-	if err == nil && (m.State == sms.Accepted || m.State == sms.Refused) {
+	if err == nil {
+		m.ChangedAt = m.CreatedAt
 		err = t.countTraffic(ctx, m, 1)
 	}
 	return id, err

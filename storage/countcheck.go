@@ -36,11 +36,16 @@ func (db usageStore) CountMismatches(ctx context.Context) ([]health.Miscount, er
 		return nil, err
 	}
 	counted.traffic(recounted)
+	counted.flow(recounted)
 	stored, err := storedTraffic(ctx, raw)
 	if err != nil {
 		return nil, fmt.Errorf("read the traffic: %w", err)
 	}
+	if err := storedFlow(ctx, raw, stored); err != nil {
+		return nil, fmt.Errorf("read the counts over time: %w", err)
+	}
 	kept.traffic(stored)
+	kept.flow(stored)
 	if err := counted.usage(ctx, raw, &db.networks); err != nil {
 		return nil, fmt.Errorf("recount usage: %w", err)
 	}

@@ -32,6 +32,8 @@ func TestEveryCountThatIsWrongIsFound(t *testing.T) {
 		"update campaign_cut set n = 9 where kind = 'network' and key = 'undelivered'":         {Of: health.CountOf{Table: "by network", Campaign: c.ID}, Kept: 9, Counted: 1},
 		"update campaign_usage set parts = 9":                                                  {Of: health.CountOf{Table: "usage", Campaign: c.ID}, Kept: 9, Counted: 3},
 		"update usage_day set parts = 9":                                                       {Of: health.CountOf{Table: "usage by days", Account: f.account.ID}, Kept: 9, Counted: 3},
+		"update campaign_flow set failed = 9 where failed = 1":                                 {Of: health.CountOf{Table: "over time", Campaign: c.ID, Key: "failed"}, Kept: 9, Counted: 1},
+		"update campaign_wait set n = 9 where key = 'failed'":                                  {Of: health.CountOf{Table: "time to report", Campaign: c.ID}, Kept: 9, Counted: 1},
 	} {
 		_, err := f.db.writer.ExecContext(f.ctx, wrong)
 		f.must(err)
@@ -68,6 +70,7 @@ func (f *fixture) mend(m health.Miscount) {
 		"update traffic_quarter set n = 1 where key = 'undelivered'", "update traffic set n = 1 where key = 'undelivered'",
 		"update campaign_cut set n = 1 where kind = 'network' and key = 'undelivered'",
 		"update campaign_usage set parts = 3", "update usage_day set parts = 3",
+		"update campaign_flow set failed = 1 where failed = 9", "update campaign_wait set n = 1 where key = 'failed'",
 	} {
 		_, err := f.db.writer.ExecContext(f.ctx, statement)
 		f.must(err)

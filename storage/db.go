@@ -183,7 +183,7 @@ func (c Config) open(ctx context.Context, may bool) (*DB, error) {
 		}
 	}
 	for _, fill := range []func(context.Context) error{
-		db.fillTraffic, db.fillUsage, db.fillNames, db.putKeyCheck, db.openDesk, db.openNode, db.openJournalSide,
+		db.fillTraffic, db.fillFlow, db.fillUsage, db.fillNames, db.putKeyCheck, db.openDesk, db.openNode, db.openJournalSide,
 	} {
 		if err := fill(ctx); err != nil {
 			return nil, errors.Join(err, db.Close())

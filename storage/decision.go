@@ -445,7 +445,7 @@ func (t *tx) queueHeld(ctx context.Context, m sms.Message, now int64) error {
 		return conflictIfNil(err)
 	}
 	t.moveTally(m.CampaignID, sms.StandingKey(sms.Held, "", false), sms.StandingKey(sms.Queued, "", false), 1)
-	return nil
+	return t.countTraffic(ctx, m, -1)
 }
 
 // reopen lets a finished campaign send what was put back, beginning with a
@@ -531,7 +531,8 @@ func (t *tx) closeReplaced(ctx context.Context, c sms.Campaign, by string, now i
 			return conflictIfNil(err)
 		}
 		t.moveTally(r.CampaignID, sms.StandingKey(sms.InDoubt, "", false), sms.StandingKey(sms.ClosedResent, "", false), 1)
-		if err := t.DeleteInFlight(ctx, r.MessageID); err != nil {
+		was := sms.Message{CampaignID: r.CampaignID, State: sms.InDoubt, SentAt: r.SentAt, ChangedAt: r.ChangedAt}
+		if err := errors.Join(t.countTraffic(ctx, was, -1), t.DeleteInFlight(ctx, r.MessageID)); err != nil {
 			return err
 		}
 	}

@@ -191,6 +191,9 @@ func (t *tx) leaveDoubt(ctx context.Context, m sms.Message, to sms.State, provid
 		return fmt.Errorf("message %d: %w", m.ID, errUnexpected)
 	}
 	t.moveTally(m.CampaignID, sms.StandingKey(m.State, "", false), sms.StandingKey(to, "", false), 1)
+	if err := t.countTraffic(ctx, m, -1); err != nil {
+		return err
+	}
 	if m.State = to; to == sms.Accepted {
 		of, failed := t.campaign(ctx, m.CampaignID)
 		if failed != nil {

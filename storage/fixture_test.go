@@ -370,6 +370,13 @@ func (f *fixture) checkTraffic() {
 	f.must(err)
 	got, err := storedTraffic(f.ctx, f.db.reader)
 	f.must(err)
+	f.must(storedFlow(f.ctx, f.db.reader, got))
+	kept, counted := counts{}, counts{}
+	kept.flow(got)
+	counted.flow(want)
+	if list := differences(kept, counted); len(list) > 0 {
+		f.t.Fatalf("over time: %v", list)
+	}
 	for what, d := range map[string]string{"traffic": cmp.Diff(want.slots, got.slots, cmp.AllowUnexported(slotKey{})),
 		"quarters": cmp.Diff(want.quarters, got.quarters, cmp.AllowUnexported(quarterKey{})), "cuts": cmp.Diff(want.cuts, got.cuts, cmp.AllowUnexported(cutKey{}))} {
 		if d != "" {

@@ -83,7 +83,7 @@ func shown(m sms.Message, of sms.Campaign) sms.Message {
 }
 
 const messageColumns = `id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence,
-  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no`
+  status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no, known_at`
 
 // scanMessage reads messageColumns and what stands behind them.
 func scanMessage(rows *sql.Rows, more ...any) (sms.Message, error) {
@@ -91,7 +91,7 @@ func scanMessage(rows *sql.Rows, more ...any) (sms.Message, error) {
 	err := rows.Scan(append([]any{&r.ID, &r.AccountID, &r.CampaignID, &r.RowNo, &r.Number, &r.Text, &r.TextHash,
 		&r.Unicode, &r.Parts, &r.State, &r.Reason, &r.Code,
 		&r.AttemptID, &r.ProviderID, &r.Evidence, &r.Status, &r.ErrorCode, &r.DoneDate, &r.Conflict, &r.Late, &r.CreatedAt,
-		&r.SentAt, &r.ChangedAt, &r.CallNo}, more...)...)
+		&r.SentAt, &r.ChangedAt, &r.CallNo, &r.KnownAt}, more...)...)
 	return message(r), err
 }
 
@@ -148,6 +148,9 @@ func (db campaignStore) MarkLate(ctx context.Context, account, before, now int64
 			m := message(r)
 			after := m
 			after.Delivery.Late = true
+			if after.Delivery.Status != sms.Unknown {
+				after.Delivery.KnownAt = now
+			}
 			if err := t.saveDelivery(ctx, m, after, now); err != nil {
 				return err
 			}
@@ -162,7 +165,7 @@ func (t *tx) saveDelivery(ctx context.Context, before, after sms.Message, now in
 	d := after.Delivery
 	n, err := t.DeliverMessage(ctx, query.DeliverMessageParams{ID: after.ID, Status: string(d.Status),
 		ErrorCode: d.ErrorCode, DoneDate: d.DoneDate,
-		Conflict: d.Conflict, Late: d.Late, ChangedAt: now})
+		Conflict: d.Conflict, Late: d.Late, ChangedAt: now, KnownAt: d.KnownAt})
 	if err == nil && n != 1 {
 		err = errUnexpected
 	}
@@ -203,6 +206,6 @@ func message(r query.Message) sms.Message {
 		Parts: int(r.Parts), State: sms.State(r.State), Reason: r.Reason, Code: r.Code, AttemptID: r.AttemptID,
 		ProviderID: r.ProviderID, Evidence: r.Evidence,
 		Delivery: sms.Delivery{Status: sms.Status(r.Status), ErrorCode: r.ErrorCode, DoneDate: r.DoneDate,
-			Conflict: r.Conflict, Late: r.Late},
+			Conflict: r.Conflict, Late: r.Late, KnownAt: r.KnownAt},
 		CreatedAt: r.CreatedAt, SentAt: r.SentAt, ChangedAt: r.ChangedAt, Call: int32(r.CallNo)}
 }

@@ -20,7 +20,7 @@ type querier interface {
 const recountPerRead = 20_000
 
 const (
-	countedMessages = `select id, account_id, campaign_id, number, state, code, status, error_code, late, sent_at from message where id > $1 order by id limit $2`
+	countedMessages = `select id, account_id, campaign_id, number, state, code, status, error_code, late, sent_at, known_at, changed_at from message where id > $1 order by id limit $2`
 	countedReports  = `select r.id, m.campaign_id, r.received_at, r.status from delivery_report r join message m on m.id = r.message_id
 where r.id > $1 and r.message_id > 0 and r.effect <> 'wrong_number' order by r.id limit $2`
 )
@@ -30,12 +30,12 @@ where r.id > $1 and r.message_id > 0 and r.effect <> 'wrong_number' order by r.i
 // left out there and here.
 func recountTraffic(ctx context.Context, from querier, networks *phone.Networks) (*traffic, error) {
 	counted := newTraffic(networks)
-	senders, err := from.QueryContext(ctx, "select id, sender_id from campaign")
+	senders, err := from.QueryContext(ctx, "select id, sender_id, started_at from campaign")
 	err = forEachRow(senders, err, func(scan func(...any) error) error {
 		var id int64
-		var sender string
-		err := scan(&id, &sender)
-		counted.senders[id] = sender
+		var c query.CampaignSenderRow
+		err := scan(&id, &c.SenderID, &c.StartedAt)
+		counted.campaigns[id] = c
 		return err
 	})
 	if err != nil {
@@ -44,7 +44,7 @@ func recountTraffic(ctx context.Context, from querier, networks *phone.Networks)
 	if err := inPages(ctx, from, countedMessages, func(scan func(...any) error) (last int64, err error) {
 		var r query.Message
 		if err = scan(&r.ID, &r.AccountID, &r.CampaignID, &r.Number, &r.State, &r.Code, &r.Status, &r.ErrorCode, &r.Late,
-			&r.SentAt); err == nil && (r.State == string(sms.Accepted) || r.State == string(sms.Refused)) {
+			&r.SentAt, &r.KnownAt, &r.ChangedAt); err == nil && hasLeft(sms.State(r.State)) {
 			counted.add(message(r), 1)
 		}
 		return r.ID, err

@@ -90,10 +90,10 @@ func (t *tx) putCursors(ctx context.Context, upTo sms.Cursors) error {
 // reportedMessages finds messages by the ids that the service gave them; one id
 // may stand for several, and one message may have several.
 const reportedMessages = `select m.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status,
-  m.error_code, m.done_date, m.conflict, m.late, m.sent_at
+  m.error_code, m.done_date, m.conflict, m.late, m.sent_at, m.known_at
 from message m where m.account_id = ? and m.provider_id <> '' and m.provider_id in (%[1]s)
 union all
-select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at
+select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at, m.known_at
 from message_alias a join message m on m.id = a.message_id where a.account_id = ? and a.provider_id in (%[1]s)`
 
 func (a *reportBatch) load(ctx context.Context, reports []sms.DeliveryReport) error {
@@ -161,7 +161,7 @@ func (a *reportBatch) loadByProviderID(ctx context.Context, account int64, ids [
 		var m sms.Message
 		d := &m.Delivery
 		if err := scan(&id, &m.ID, &m.AccountID, &m.CampaignID, &m.Number, &m.State, &d.Status, &d.ErrorCode,
-			&d.DoneDate, &d.Conflict, &d.Late, &m.SentAt); err != nil {
+			&d.DoneDate, &d.Conflict, &d.Late, &m.SentAt, &d.KnownAt); err != nil {
 			return err
 		}
 		if a.byID[m.ID] == nil {
@@ -340,17 +340,17 @@ func (r *batchReport) event() eventKey {
 }
 
 const deliverMessages = `update message set status = s.column2, error_code = s.column3, done_date = s.column4,
-  conflict = s.column5, late = s.column6, changed_at = ?
+  conflict = s.column5, late = s.column6, known_at = s.column7, changed_at = ?
 from (values %s) as s where message.id = s.column1 and message.state = 'accepted'`
 
 func (a *reportBatch) deliverSome(ctx context.Context, list []*messageChange, now int64) error {
 	args := []any{now}
 	for _, m := range list {
 		d := m.after.Delivery
-		args = append(args, m.after.ID, string(d.Status), d.ErrorCode, d.DoneDate, d.Conflict, d.Late)
+		args = append(args, m.after.ID, string(d.Status), d.ErrorCode, d.DoneDate, d.Conflict, d.Late, d.KnownAt)
 	}
 	done, err := a.stmts.ExecContext(ctx, ofRows(deliverMessages,
-		"(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))", len(list)), args...)
+		"(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean), cast(? as bigint))", len(list)), args...)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"smsdesk/internal/phone"
+	"smsdesk/internal/picture"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -37,21 +38,26 @@ type traffic struct {
 	slots    map[slotKey]int64
 	quarters map[quarterKey]int64
 	cuts     map[cutKey]int64
-	senders  map[int64]string // of campaigns
+	flow     map[flowKey]picture.Moment
+	waits    map[waitKey]int64
+	// campaigns are those of the messages, with sender ID and start.
+	campaigns map[int64]query.CampaignSenderRow
 }
 
 func newTraffic(networks *phone.Networks) *traffic {
 	return &traffic{networks: networks, slots: map[slotKey]int64{}, quarters: map[quarterKey]int64{},
-		cuts: map[cutKey]int64{}, senders: map[int64]string{}}
+		cuts: map[cutKey]int64{}, flow: map[flowKey]picture.Moment{}, waits: map[waitKey]int64{},
+		campaigns: map[int64]query.CampaignSenderRow{}}
 }
 
-// add counts n messages like m, whose campaign's sender ID must be known.
+// add counts n messages like m, whose campaign must be known.
 func (c *traffic) add(m sms.Message, n int64) {
 	key, network := standingOf(m), ""
+	c.addFlow(m, n)
 	if m.State == sms.Accepted {
 		network = c.networks.Of(m.Number)
-		c.slots[slotKey{m.AccountID, m.SentAt - m.SentAt%sms.TrafficSlot.Milliseconds(), network, c.senders[m.CampaignID],
-			key}] += n
+		c.slots[slotKey{m.AccountID, m.SentAt - m.SentAt%sms.TrafficSlot.Milliseconds(), network,
+			c.campaigns[m.CampaignID].SenderID, key}] += n
 		c.quarters[quarterKey{m.AccountID, m.SentAt - m.SentAt%sms.TrafficQuarter.Milliseconds(), key}] += n
 		c.cuts[cutKey{m.CampaignID, sms.CutNetwork, network, key}] += n
 	}
@@ -65,15 +71,23 @@ func (c *traffic) report(campaign, receivedAt int64, status string) {
 	c.cuts[cutKey{campaign, sms.CutMinute, strconv.FormatInt(receivedAt-receivedAt%60_000, 10), sms.ReportKey(status)}]++
 }
 
-// countTraffic counts n messages like m, which are accepted or refused from now on;
-// with n below 0, which are so no longer.
+// hasLeft are the states in which a message stands in the counts.
+func hasLeft(s sms.State) bool {
+	return s == sms.Accepted || s == sms.Refused || s == sms.InDoubt || s == sms.Held
+}
+
+// countTraffic counts n messages like m, which are in a state of hasLeft from now
+// on; with n below 0, which are so no longer.
 func (t *tx) countTraffic(ctx context.Context, m sms.Message, n int64) error {
-	if _, known := t.traffic.senders[m.CampaignID]; !known && m.State == sms.Accepted {
-		sender, err := t.CampaignSender(ctx, m.CampaignID)
+	if !hasLeft(m.State) {
+		return nil
+	}
+	if _, known := t.traffic.campaigns[m.CampaignID]; !known {
+		row, err := t.CampaignSender(ctx, m.CampaignID)
 		if err != nil {
 			return fmt.Errorf("read a campaign's sender ID: %w", err)
 		}
-		t.traffic.senders[m.CampaignID] = sender
+		t.traffic.campaigns[m.CampaignID] = row
 	}
 	t.traffic.add(m, n)
 	return nil
@@ -98,7 +112,7 @@ func (t *tx) flushTraffic(ctx context.Context) (err error) {
 				Key: k.standing, N: n}))
 		}
 	}
-	return err
+	return errors.Join(err, t.flushFlow(ctx))
 }
 
 // Traffic is what became of an account's messages that left since the given

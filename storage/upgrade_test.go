@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"path/filepath"
@@ -118,7 +119,8 @@ var (
 )
 
 // counted are the tables that count others; they are filled last.
-var counted = []string{"campaign_tally", "traffic", "traffic_quarter", "campaign_cut", "usage_day", "campaign_usage"}
+var counted = []string{"campaign_tally", "traffic", "traffic_quarter", "campaign_cut", "campaign_flow",
+	"campaign_wait", "usage_day", "campaign_usage"}
 
 // fill stores a life: an account with its secrets, a campaign that ended, with
 // messages in every state, and one that did not begin; and a row in each other
@@ -201,7 +203,7 @@ func (o *oldDesk) count() {
 		}
 	}
 	if slices.Contains(tables, "traffic") {
-		kept, err := recountTraffic(ctx, o.db, &phone.Networks{})
+		kept, err := recountTraffic(ctx, beforeKnownAt{o.db, slices.Contains(tables, "campaign_flow")}, &phone.Networks{})
 		o.must(err)
 		for k, n := range kept.slots {
 			o.put("traffic", map[string]any{"account_id": k.account, "slot": k.slot, "network": k.network, "sender_id": k.sender,
@@ -215,7 +217,35 @@ func (o *oldDesk) count() {
 				"key": k.standing, "n": n})
 		}
 		o.put("setting", map[string]any{"name": settingTraffic, "value": "yes"})
+		if slices.Contains(tables, "campaign_flow") {
+			o.putFlow(kept)
+		}
 	}
+}
+
+func (o *oldDesk) putFlow(kept *traffic) {
+	for k, m := range kept.flow {
+		o.put("campaign_flow", map[string]any{"campaign_id": k.campaign, "at": k.at, "sent": m.Sent, "delivered": m.Delivered,
+			"failed": m.Failed, "unsure": m.Unsure})
+	}
+	for k, n := range kept.waits {
+		o.put("campaign_wait", map[string]any{"campaign_id": k.campaign, "network": k.network, "key": k.key, "low": k.low,
+			"n": n})
+	}
+	o.put("setting", map[string]any{"name": settingFlow, "value": "yes"})
+}
+
+// beforeKnownAt answers questions about messages of a schema without known_at.
+type beforeKnownAt struct {
+	*sql.DB
+	has bool
+}
+
+func (d beforeKnownAt) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if !d.has {
+		text = strings.Replace(text, "known_at", "0", 1)
+	}
+	return d.DB.QueryContext(ctx, text, args...)
 }
 
 func (o *oldDesk) schema() int64 {

@@ -70,6 +70,10 @@ var table = map[string]row{
 		reason: "how few calls carry a campaign is arithmetic over sizes; sending, storage and orders come to it",
 		never:  []string{"net/http", "database/sql", "os", "log/slog"},
 	},
+	"internal/picture": {
+		reason: "where a figure stands in a picture is arithmetic over counts; who keeps them and how a page is written is not its business",
+		never:  []string{"net/http", "database/sql", "os", "log/slog", "github.com/a-h/templ"},
+	},
 	"internal/radar": {
 		may:    []string{"internal/sms"},
 		reason: "who got a text lately is found from rows and sends that come to it; files, forms and storage are not its business",
@@ -109,7 +113,7 @@ var table = map[string]row{
 		reason: "it wires a whole desk for tests; only tests may know it",
 	},
 	"internal/workers": {
-		may:    []string{"internal/feed", "internal/health", "internal/rehearsal", "internal/sms"},
+		may:    []string{"internal/feed", "internal/health", "internal/picture", "internal/rehearsal", "internal/sms"},
 		reason: "loops know no roles, forms or orders: what may start is decided in desk, and the wire is the gateway's",
 		never:  []string{"net/http", "database/sql", "os"},
 	},
@@ -124,8 +128,8 @@ var table = map[string]row{
 		never:  []string{"database/sql"},
 	},
 	"storage": {
-		may: []string{"internal/health", "internal/phone", "internal/plan", "internal/radar", "internal/rehearsal",
-			"internal/sms", "internal/ussd", "storage/log", "storage/query"},
+		may: []string{"internal/health", "internal/phone", "internal/picture", "internal/plan", "internal/radar",
+			"internal/rehearsal", "internal/sms", "internal/ussd", "storage/log", "storage/query"},
 		reason: "it remembers; it cannot order, notify or show",
 		never:  []string{"net/http"},
 	},

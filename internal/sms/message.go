@@ -90,6 +90,7 @@ type Delivery struct {
 	DoneDate  string // as given: its format is not specified
 	Conflict  bool   // two different final statuses were reported
 	Late      bool   // no final report within the account's limit
+	KnownAt   int64  // when the report that says so came, or it was called late; 0: neither
 }
 
 // Extremes are the rows worth looking at before a campaign is sent; 0 where

@@ -93,6 +93,9 @@ func (m Message) Apply(r DeliveryReport, country string) (Message, Effect) {
 	if d.Status.Final() && s.Final() && d.Status != s {
 		d.Conflict = true
 	}
+	if s != Acceptd && (s.rank() > d.Status.rank() || s == d.Status && r.ReceivedAt < d.KnownAt) {
+		d.KnownAt = r.ReceivedAt
+	}
 	if stronger(s, r, d) {
 		d.Status, d.ErrorCode, d.DoneDate = s, r.ErrorCode, r.DoneDate
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/picture"
 	"smsdesk/internal/rehearsal"
 	"smsdesk/internal/sms"
 )
@@ -28,6 +29,7 @@ type ForgetStore interface {
 	PurgeBlocks(ctx context.Context, before int64) (n int64, more bool, err error)
 	PurgeCalls(ctx context.Context, before int64) (n int64, more bool, err error)
 	PurgeRehearsals(ctx context.Context, before int64) error
+	FoldFlow(ctx context.Context, before int64) (more bool, err error)
 	PutAudit(ctx context.Context, line sms.Audit) error
 }
 
@@ -66,6 +68,9 @@ func (f *RetentionJob) RunOnce(ctx context.Context) error {
 	if err := f.store.PurgeRehearsals(ctx, now.Add(-rehearsal.Keep).UnixMilli()); err != nil {
 		return err
 	}
+	if err := f.fold(ctx, now.Add(-picture.FineFor).UnixMilli()); err != nil {
+		return err
+	}
 	if before := sms.RemovedBefore(now, r.Messages); before > 0 {
 		if err := f.messages(ctx, before); err != nil {
 			return err
@@ -84,6 +89,20 @@ func (f *RetentionJob) RunOnce(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fold makes minutes of the seconds of campaigns that were started before the
+// given time.
+func (f *RetentionJob) fold(ctx context.Context, before int64) error {
+	for {
+		more, err := f.store.FoldFlow(ctx, before)
+		if err != nil || !more {
+			return err
+		}
+		if !feed.Pause(ctx, forgetRests, nil) {
+			return ctx.Err()
+		}
+	}
 }
 
 func (f *RetentionJob) messages(ctx context.Context, before int64) error {

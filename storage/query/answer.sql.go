@@ -30,7 +30,7 @@ func (q *Queries) DeleteLoggedAnswer(ctx context.Context, accountID int64, campa
 }
 
 const doubtsAfter = `-- name: DoubtsAfter :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, c.token from message m join campaign c on c.id = m.campaign_id
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at, c.token from message m join campaign c on c.id = m.campaign_id
 where m.account_id = $1 and m.state = 'in_doubt' and m.number <> '' and m.id > $2 order by m.id limit 200
 `
 
@@ -73,6 +73,7 @@ func (q *Queries) DoubtsAfter(ctx context.Context, accountID int64, iD int64) ([
 			&i.Message.SentAt,
 			&i.Message.ChangedAt,
 			&i.Message.CallNo,
+			&i.Message.KnownAt,
 			&i.Token,
 		); err != nil {
 			return nil, err

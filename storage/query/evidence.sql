@@ -97,7 +97,7 @@ from resend r join campaign c on c.id = r.campaign_id join message m on m.id = r
 select message_id from resend where successor_id = $1;
 
 -- name: Predecessors :many
-select r.message_id, r.successor_id, m.state, m.campaign_id, m.attempt_id from resend r join message m on m.id = r.message_id where r.campaign_id = $1 order by r.message_id;
+select r.message_id, r.successor_id, m.state, m.campaign_id, m.attempt_id, m.sent_at, m.changed_at from resend r join message m on m.id = r.message_id where r.campaign_id = $1 order by r.message_id;
 
 -- name: CloseResent :execrows
 update message set state = 'closed_resent', reason = $2, evidence = 'person', changed_at = $3 where id = $1 and state = 'in_doubt';

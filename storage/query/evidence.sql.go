@@ -110,7 +110,7 @@ func (q *Queries) DecidedAlone(ctx context.Context, campaignID int64, byID int64
 }
 
 const decidedSince = `-- name: DecidedSince :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m join attempt_message am on am.message_id = m.id
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m join attempt_message am on am.message_id = m.id
 where am.attempt_id = $1 and m.attempt_id = $1 and m.state not in ('in_doubt', 'held') and m.changed_at > $2 order by m.id limit 3
 `
 
@@ -148,6 +148,7 @@ func (q *Queries) DecidedSince(ctx context.Context, attemptID int64, changedAt i
 			&i.SentAt,
 			&i.ChangedAt,
 			&i.CallNo,
+			&i.KnownAt,
 		); err != nil {
 			return nil, err
 		}
@@ -214,7 +215,7 @@ func (q *Queries) DecisionByID(ctx context.Context, id int64) (Decision, error) 
 }
 
 const doubtsWithReports = `-- name: DoubtsWithReports :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m
 where m.account_id = $1 and m.state = 'in_doubt' and m.number <> '' and m.id > $2
   and exists (select 1 from delivery_report r where r.account_id = $1 and r.match_key = m.number and r.effect = 'not_matched' and r.provider_id <> '' and r.received_at < $3)
 order by m.id limit 200
@@ -254,6 +255,7 @@ func (q *Queries) DoubtsWithReports(ctx context.Context, accountID int64, iD int
 			&i.SentAt,
 			&i.ChangedAt,
 			&i.CallNo,
+			&i.KnownAt,
 		); err != nil {
 			return nil, err
 		}
@@ -349,9 +351,9 @@ func (q *Queries) LeaveDoubt(ctx context.Context, arg LeaveDoubtParams) (int64, 
 }
 
 const mayHaveLeft = `-- name: MayHaveLeft :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from in_flight f join message m on m.id = f.message_id where f.account_id = $1 and f.number in ($2, '')
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from in_flight f join message m on m.id = f.message_id where f.account_id = $1 and f.number in ($2, '')
 union
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.account_id = $1 and m.number = $2 and m.evidence <> '' and m.sent_at > $3
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m where m.account_id = $1 and m.number = $2 and m.evidence <> '' and m.sent_at > $3
 `
 
 func (q *Queries) MayHaveLeft(ctx context.Context, accountID int64, number string, sentAt int64) ([]Message, error) {
@@ -388,6 +390,7 @@ func (q *Queries) MayHaveLeft(ctx context.Context, accountID int64, number strin
 			&i.SentAt,
 			&i.ChangedAt,
 			&i.CallNo,
+			&i.KnownAt,
 		); err != nil {
 			return nil, err
 		}
@@ -498,7 +501,7 @@ func (q *Queries) PredecessorOf(ctx context.Context, successorID int64) (int64, 
 }
 
 const predecessors = `-- name: Predecessors :many
-select r.message_id, r.successor_id, m.state, m.campaign_id, m.attempt_id from resend r join message m on m.id = r.message_id where r.campaign_id = $1 order by r.message_id
+select r.message_id, r.successor_id, m.state, m.campaign_id, m.attempt_id, m.sent_at, m.changed_at from resend r join message m on m.id = r.message_id where r.campaign_id = $1 order by r.message_id
 `
 
 type PredecessorsRow struct {
@@ -507,6 +510,8 @@ type PredecessorsRow struct {
 	State       string
 	CampaignID  int64
 	AttemptID   int64
+	SentAt      int64
+	ChangedAt   int64
 }
 
 func (q *Queries) Predecessors(ctx context.Context, campaignID int64) ([]PredecessorsRow, error) {
@@ -524,6 +529,8 @@ func (q *Queries) Predecessors(ctx context.Context, campaignID int64) ([]Predece
 			&i.State,
 			&i.CampaignID,
 			&i.AttemptID,
+			&i.SentAt,
+			&i.ChangedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -855,7 +862,7 @@ func (q *Queries) WaitingAsked(ctx context.Context, messageID int64) (int64, err
 }
 
 const waitingOf = `-- name: WaitingOf :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.campaign_id = $1 and m.attempt_id = $2 and m.state in ('in_doubt', 'held') order by m.id limit $3
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m where m.campaign_id = $1 and m.attempt_id = $2 and m.state in ('in_doubt', 'held') order by m.id limit $3
 `
 
 func (q *Queries) WaitingOf(ctx context.Context, campaignID int64, attemptID int64, limit int32) ([]Message, error) {
@@ -892,6 +899,7 @@ func (q *Queries) WaitingOf(ctx context.Context, campaignID int64, attemptID int
 			&i.SentAt,
 			&i.ChangedAt,
 			&i.CallNo,
+			&i.KnownAt,
 		); err != nil {
 			return nil, err
 		}

@@ -109,7 +109,7 @@ where id in (select m.id from message m where m.campaign_id = $1 and m.state = '
 update message set state = 'queued', changed_at = $2 where id = $1 and state = 'draft';
 
 -- name: DeliverMessage :execrows
-update message set status = $2, error_code = $3, done_date = $4, conflict = $5, late = $6, changed_at = $7 where id = $1 and state = 'accepted';
+update message set status = $2, error_code = $3, done_date = $4, conflict = $5, late = $6, changed_at = $7, known_at = $8 where id = $1 and state = 'accepted';
 
 -- name: LateMessages :many
 select * from message where account_id = $1 and state = 'accepted' and late = false and status in ('', 'ACCEPTD', 'UNKNOWN') and sent_at < $2

@@ -81,7 +81,7 @@ func (q *Queries) AttemptByUID(ctx context.Context, uid string) (AttemptByUIDRow
 }
 
 const attemptMessages = `-- name: AttemptMessages :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.id in (select am.message_id from attempt_message am where am.attempt_id = $1) order by m.id
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m where m.id in (select am.message_id from attempt_message am where am.attempt_id = $1) order by m.id
 `
 
 func (q *Queries) AttemptMessages(ctx context.Context, attemptID int64) ([]Message, error) {
@@ -118,6 +118,7 @@ func (q *Queries) AttemptMessages(ctx context.Context, attemptID int64) ([]Messa
 			&i.SentAt,
 			&i.ChangedAt,
 			&i.CallNo,
+			&i.KnownAt,
 		); err != nil {
 			return nil, err
 		}
@@ -267,7 +268,7 @@ func (q *Queries) DeleteSettledInFlight(ctx context.Context, attemptID int64) er
 }
 
 const deliverMessage = `-- name: DeliverMessage :execrows
-update message set status = $2, error_code = $3, done_date = $4, conflict = $5, late = $6, changed_at = $7 where id = $1 and state = 'accepted'
+update message set status = $2, error_code = $3, done_date = $4, conflict = $5, late = $6, changed_at = $7, known_at = $8 where id = $1 and state = 'accepted'
 `
 
 type DeliverMessageParams struct {
@@ -278,6 +279,7 @@ type DeliverMessageParams struct {
 	Conflict  bool
 	Late      bool
 	ChangedAt int64
+	KnownAt   int64
 }
 
 func (q *Queries) DeliverMessage(ctx context.Context, arg DeliverMessageParams) (int64, error) {
@@ -289,6 +291,7 @@ func (q *Queries) DeliverMessage(ctx context.Context, arg DeliverMessageParams) 
 		arg.Conflict,
 		arg.Late,
 		arg.ChangedAt,
+		arg.KnownAt,
 	)
 	if err != nil {
 		return 0, err
@@ -517,7 +520,7 @@ func (q *Queries) JournalLineAccepted(ctx context.Context, uid string) (int64, e
 }
 
 const lateMessages = `-- name: LateMessages :many
-select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no from message where account_id = $1 and state = 'accepted' and late = false and status in ('', 'ACCEPTD', 'UNKNOWN') and sent_at < $2
+select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no, known_at from message where account_id = $1 and state = 'accepted' and late = false and status in ('', 'ACCEPTD', 'UNKNOWN') and sent_at < $2
 order by sent_at limit 500
 `
 
@@ -555,6 +558,7 @@ func (q *Queries) LateMessages(ctx context.Context, accountID int64, sentAt int6
 			&i.SentAt,
 			&i.ChangedAt,
 			&i.CallNo,
+			&i.KnownAt,
 		); err != nil {
 			return nil, err
 		}
@@ -678,7 +682,7 @@ func (q *Queries) MessageAttempts(ctx context.Context, messageID int64) ([]Attem
 }
 
 const messageByID = `-- name: MessageByID :one
-select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no from message where id = $1
+select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no, known_at from message where id = $1
 `
 
 func (q *Queries) MessageByID(ctx context.Context, id int64) (Message, error) {
@@ -709,14 +713,15 @@ func (q *Queries) MessageByID(ctx context.Context, id int64) (Message, error) {
 		&i.SentAt,
 		&i.ChangedAt,
 		&i.CallNo,
+		&i.KnownAt,
 	)
 	return i, err
 }
 
 const messagesByProviderID = `-- name: MessagesByProviderID :many
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.account_id = $1 and m.provider_id = $2 and m.provider_id <> ''
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m where m.account_id = $1 and m.provider_id = $2 and m.provider_id <> ''
 union
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m join message_alias a on a.message_id = m.id where a.account_id = $1 and a.provider_id = $2
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m join message_alias a on a.message_id = m.id where a.account_id = $1 and a.provider_id = $2
 `
 
 func (q *Queries) MessagesByProviderID(ctx context.Context, accountID int64, providerID string) ([]Message, error) {
@@ -753,6 +758,7 @@ func (q *Queries) MessagesByProviderID(ctx context.Context, accountID int64, pro
 			&i.SentAt,
 			&i.ChangedAt,
 			&i.CallNo,
+			&i.KnownAt,
 		); err != nil {
 			return nil, err
 		}

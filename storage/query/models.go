@@ -293,6 +293,15 @@ type CampaignCut struct {
 	N          int64
 }
 
+type CampaignFlow struct {
+	CampaignID int64
+	At         int64
+	Sent       int64
+	Delivered  int64
+	Failed     int64
+	Unsure     int64
+}
+
 type CampaignGram struct {
 	Gram       string
 	CampaignID int64
@@ -323,6 +332,14 @@ type CampaignUsage struct {
 	Network    string
 	Messages   int64
 	Parts      int64
+}
+
+type CampaignWait struct {
+	CampaignID int64
+	Network    string
+	Key        string
+	Low        int64
+	N          int64
 }
 
 type Contact struct {
@@ -566,6 +583,7 @@ type Message struct {
 	SentAt     int64
 	ChangedAt  int64
 	CallNo     int64
+	KnownAt    int64
 }
 
 type MessageAlias struct {

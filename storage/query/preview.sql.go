@@ -78,7 +78,7 @@ func (q *Queries) DraftLengths(ctx context.Context, campaignID int64, limit int3
 }
 
 const firstDraft = `-- name: FirstDraft :one
-select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no from message where campaign_id = $1 and state = 'draft' order by call_no, id limit 1
+select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no, known_at from message where campaign_id = $1 and state = 'draft' order by call_no, id limit 1
 `
 
 func (q *Queries) FirstDraft(ctx context.Context, campaignID int64) (Message, error) {
@@ -109,6 +109,7 @@ func (q *Queries) FirstDraft(ctx context.Context, campaignID int64) (Message, er
 		&i.SentAt,
 		&i.ChangedAt,
 		&i.CallNo,
+		&i.KnownAt,
 	)
 	return i, err
 }
@@ -125,7 +126,7 @@ func (q *Queries) LastBlocked(ctx context.Context, accountID int64) (int64, erro
 }
 
 const lastMessage = `-- name: LastMessage :one
-select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no from message where campaign_id = $1 order by id desc limit 1
+select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no, known_at from message where campaign_id = $1 order by id desc limit 1
 `
 
 func (q *Queries) LastMessage(ctx context.Context, campaignID int64) (Message, error) {
@@ -156,6 +157,7 @@ func (q *Queries) LastMessage(ctx context.Context, campaignID int64) (Message, e
 		&i.SentAt,
 		&i.ChangedAt,
 		&i.CallNo,
+		&i.KnownAt,
 	)
 	return i, err
 }
@@ -172,7 +174,7 @@ func (q *Queries) LastRateAnswer(ctx context.Context, accountID int64, endedAt i
 }
 
 const messageFrom = `-- name: MessageFrom :one
-select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no from message where campaign_id = $1 and id >= $2 order by id limit 1
+select id, account_id, campaign_id, row_no, number, text, text_hash, unicode, parts, state, reason, code, attempt_id, provider_id, evidence, status, error_code, done_date, conflict, late, created_at, sent_at, changed_at, call_no, known_at from message where campaign_id = $1 and id >= $2 order by id limit 1
 `
 
 func (q *Queries) MessageFrom(ctx context.Context, campaignID int64, iD int64) (Message, error) {
@@ -203,6 +205,7 @@ func (q *Queries) MessageFrom(ctx context.Context, campaignID int64, iD int64) (
 		&i.SentAt,
 		&i.ChangedAt,
 		&i.CallNo,
+		&i.KnownAt,
 	)
 	return i, err
 }

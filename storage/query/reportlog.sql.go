@@ -202,7 +202,7 @@ func (q *Queries) NewerUnmatched(ctx context.Context, accountID int64, iD int64)
 }
 
 const nextLate = `-- name: NextLate :one
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.account_id = $1 and m.state = 'accepted' and m.late = true and m.status in ('', 'ACCEPTD', 'UNKNOWN') and m.provider_id <> ''
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m where m.account_id = $1 and m.state = 'accepted' and m.late = true and m.status in ('', 'ACCEPTD', 'UNKNOWN') and m.provider_id <> ''
   and (m.sent_at, m.id) > ($2, $3) and m.sent_at <= $4 order by m.sent_at, m.id limit 1
 `
 
@@ -246,12 +246,13 @@ func (q *Queries) NextLate(ctx context.Context, arg NextLateParams) (Message, er
 		&i.SentAt,
 		&i.ChangedAt,
 		&i.CallNo,
+		&i.KnownAt,
 	)
 	return i, err
 }
 
 const nextSilent = `-- name: NextSilent :one
-select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no from message m where m.account_id = $1 and m.state = 'accepted' and m.late = false and m.status in ('', 'ACCEPTD', 'UNKNOWN') and m.provider_id <> ''
+select m.id, m.account_id, m.campaign_id, m.row_no, m.number, m.text, m.text_hash, m.unicode, m.parts, m.state, m.reason, m.code, m.attempt_id, m.provider_id, m.evidence, m.status, m.error_code, m.done_date, m.conflict, m.late, m.created_at, m.sent_at, m.changed_at, m.call_no, m.known_at from message m where m.account_id = $1 and m.state = 'accepted' and m.late = false and m.status in ('', 'ACCEPTD', 'UNKNOWN') and m.provider_id <> ''
   and (m.sent_at, m.id) > ($2, $3) and m.sent_at <= $4 order by m.sent_at, m.id limit 1
 `
 
@@ -295,6 +296,7 @@ func (q *Queries) NextSilent(ctx context.Context, arg NextSilentParams) (Message
 		&i.SentAt,
 		&i.ChangedAt,
 		&i.CallNo,
+		&i.KnownAt,
 	)
 	return i, err
 }

@@ -20,7 +20,7 @@ select quarter, key, n from traffic_quarter where account_id = $1 and quarter >=
 select kind, name, key, n from campaign_cut where campaign_id = $1 and kind = $2 and n <> 0 order by name, key;
 
 -- name: CampaignSender :one
-select sender_id from campaign where id = $1;
+select sender_id, started_at from campaign where id = $1;
 
 -- name: ComingUp :many
 select id from campaign where account_id = $1 and state = 'scheduled' order by send_at, id limit $2;

@@ -148,14 +148,19 @@ func (q *Queries) CampaignCuts(ctx context.Context, campaignID int64, kind strin
 }
 
 const campaignSender = `-- name: CampaignSender :one
-select sender_id from campaign where id = $1
+select sender_id, started_at from campaign where id = $1
 `
 
-func (q *Queries) CampaignSender(ctx context.Context, id int64) (string, error) {
+type CampaignSenderRow struct {
+	SenderID  string
+	StartedAt int64
+}
+
+func (q *Queries) CampaignSender(ctx context.Context, id int64) (CampaignSenderRow, error) {
 	row := q.db.QueryRowContext(ctx, campaignSender, id)
-	var sender_id string
-	err := row.Scan(&sender_id)
-	return sender_id, err
+	var i CampaignSenderRow
+	err := row.Scan(&i.SenderID, &i.StartedAt)
+	return i, err
 }
 
 const comingUp = `-- name: ComingUp :many
