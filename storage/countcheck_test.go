@@ -32,8 +32,10 @@ func TestEveryCountThatIsWrongIsFound(t *testing.T) {
 		"update campaign_cut set n = 9 where kind = 'network' and key = 'undelivered'":         {Of: health.CountOf{Table: "by network", Campaign: c.ID}, Kept: 9, Counted: 1},
 		"update campaign_usage set parts = 9":                                                  {Of: health.CountOf{Table: "usage", Campaign: c.ID}, Kept: 9, Counted: 3},
 		"update usage_day set parts = 9":                                                       {Of: health.CountOf{Table: "usage by days", Account: f.account.ID}, Kept: 9, Counted: 3},
-		"update campaign_flow set failed = 9 where failed = 1":                                 {Of: health.CountOf{Table: "over time", Campaign: c.ID, Key: "failed"}, Kept: 9, Counted: 1},
-		"update campaign_wait set n = 9 where key = 'failed'":                                  {Of: health.CountOf{Table: "time to report", Campaign: c.ID}, Kept: 9, Counted: 1},
+		"update campaign_flow set failed = 9 where failed = 1": {
+			Of: health.CountOf{Table: "over time", Campaign: c.ID, Key: "failed"}, Kept: 9, Counted: 1},
+		"update campaign_wait set n = 9 where key = 'failed'": {
+			Of: health.CountOf{Table: "time to report", Campaign: c.ID}, Kept: 9, Counted: 1},
 	} {
 		_, err := f.db.writer.ExecContext(f.ctx, wrong)
 		f.must(err)

@@ -45,6 +45,7 @@ func TestAGroupsAnswerBecomesMessages(t *testing.T) {
 		sms.ResultRow{Number: "hidden••••", ProviderID: "g5"}))
 	var got []sms.Message
 	for _, m := range f.messages(c.ID) {
+		m.Delivery.KnownAt = 0
 		got = append(got, sms.Message{Row: m.Row, Number: m.Number, Text: m.Text, Parts: m.Parts, State: m.State,
 			ProviderID: m.ProviderID, Code: m.Code, Reason: m.Reason, SentAt: m.SentAt,
 			Delivery: m.Delivery})

@@ -97,7 +97,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 	queries["forget"] = fmt.Sprintf(forgetMessages, "(cast($2 as bigint), $3)")
 	queries["waiting"] = fmt.Sprintf(waitingReports, "?, ?")
 	queries["reported"], queries["deliver"] = fmt.Sprintf(reportedMessages, "?, ?"),
-		fmt.Sprintf(deliverMessages, "(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean))")
+		fmt.Sprintf(deliverMessages, "(cast(? as bigint), ?, ?, ?, cast(? as boolean), cast(? as boolean), cast(? as bigint))")
 	queries["latest started"], queries["failing numbers"] = latestStarted, messageNumbers(3)
 	failing := sms.MessageSearch{AccountID: 1, Keys: sms.TileFailed.Keys(), Limit: failingLook}
 	queries["failing campaigns"], _ = campaignsQuery(failing, 1, 9)

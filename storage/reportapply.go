@@ -93,7 +93,8 @@ const reportedMessages = `select m.provider_id, m.id, m.account_id, m.campaign_i
   m.error_code, m.done_date, m.conflict, m.late, m.sent_at, m.known_at
 from message m where m.account_id = ? and m.provider_id <> '' and m.provider_id in (%[1]s)
 union all
-select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status, m.error_code, m.done_date, m.conflict, m.late, m.sent_at, m.known_at
+select a.provider_id, m.id, m.account_id, m.campaign_id, m.number, m.state, m.status,
+  m.error_code, m.done_date, m.conflict, m.late, m.sent_at, m.known_at
 from message_alias a join message m on m.id = a.message_id where a.account_id = ? and a.provider_id in (%[1]s)`
 
 func (a *reportBatch) load(ctx context.Context, reports []sms.DeliveryReport) error {
