@@ -55,16 +55,16 @@ func (c *traffic) wait(m sms.Message, key string) waitKey {
 	return waitKey{m.CampaignID, c.networks.Of(m.Number), key, picture.Low(m.Delivery.KnownAt - m.SentAt)}
 }
 
-func (t *tx) flushFlow(ctx context.Context) (err error) {
-	for k, m := range t.traffic.flow {
+func (c *traffic) flushFlow(ctx context.Context, to *query.Queries) (err error) {
+	for k, m := range c.flow {
 		if m != (picture.Moment{}) {
-			err = errors.Join(err, t.AddFlow(ctx, query.AddFlowParams{CampaignID: k.campaign, At: k.at, Sent: m.Sent,
+			err = errors.Join(err, to.AddFlow(ctx, query.AddFlowParams{CampaignID: k.campaign, At: k.at, Sent: m.Sent,
 				Delivered: m.Delivered, Failed: m.Failed, Unsure: m.Unsure}))
 		}
 	}
-	for k, n := range t.traffic.waits {
+	for k, n := range c.waits {
 		if n != 0 {
-			err = errors.Join(err, t.AddWait(ctx, query.AddWaitParams{CampaignID: k.campaign, Network: k.network, Key: k.key,
+			err = errors.Join(err, to.AddWait(ctx, query.AddWaitParams{CampaignID: k.campaign, Network: k.network, Key: k.key,
 				Low: k.low, N: n}))
 		}
 	}

@@ -22,7 +22,7 @@ const recountPerRead = 20_000
 const (
 	countedMessages = `select id, account_id, campaign_id, number, state, code, status, error_code, late, sent_at, known_at,
   changed_at from message where id > $1 order by id limit $2`
-	countedReports  = `select r.id, m.campaign_id, r.received_at, r.status from delivery_report r join message m on m.id = r.message_id
+	countedReports = `select r.id, m.campaign_id, r.received_at, r.status from delivery_report r join message m on m.id = r.message_id
 where r.id > $1 and r.message_id > 0 and r.effect <> 'wrong_number' order by r.id limit $2`
 )
 

@@ -112,7 +112,7 @@ func (t *tx) flushTraffic(ctx context.Context) (err error) {
 				Key: k.standing, N: n}))
 		}
 	}
-	return errors.Join(err, t.flushFlow(ctx))
+	return errors.Join(err, t.traffic.flushFlow(ctx, t.Queries))
 }
 
 // Traffic is what became of an account's messages that left since the given
