@@ -80,12 +80,13 @@ type CampaignPage struct {
 	// Records says what has become of records that it was made with.
 	Records []RecordNote
 	Formatter
-	DayFull  bool // the account has sent as much today as it may
-	Campaign sms.Campaign
-	Tally    sms.Tally
-	Account  sms.Account
-	CanSend  bool
-	CanFix   bool // may let a paused account go on
+	Rehearsed Rehearsed
+	DayFull   bool // the account has sent as much today as it may
+	Campaign  sms.Campaign
+	Tally     sms.Tally
+	Account   sms.Account
+	CanSend   bool
+	CanFix    bool // may let a paused account go on
 	// Repeat is what has to be said before it is continued, "" for nothing.
 	Repeat string
 

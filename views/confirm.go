@@ -25,6 +25,7 @@ type ConfirmPage struct {
 	Approval Approval
 	Balance  *sms.Balance // nil while it is not known
 	Already  AlreadyCard
+	Rehearse RehearsalOffer
 	Typed    string // the number of recipients as typed
 	Name     string // as typed
 	// Contacts counts the group's contacts as the provider said last, below 0

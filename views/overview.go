@@ -232,9 +232,6 @@ func (p OverviewPage) empty() EmptyProps {
 	case p.Account.ID == 0:
 		return EmptyProps{Glyph: GlyphSettings, Title: "No provider account connected",
 			Text: "Ask an administrator to connect one."}
-	case p.CanSend:
-		return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet", Text: "Send yourself a test message.",
-			Action: Link{"New message", NewPath}}
 	}
 	return EmptyProps{Glyph: GlyphMessage, Title: "No messages yet",
 		Text: "Messages will appear here once someone sends a campaign."}

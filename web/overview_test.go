@@ -16,7 +16,7 @@ func TestOverviewBegins(t *testing.T) {
 	s := newSite(t)
 	s.as(s.boss).get("/").is(200).has("Overview", "No provider account connected", "Connect to the provider")
 	s.clinic()
-	page := s.as(s.boss).get("/").is(200).has("No messages yet", "Send yourself a test message.")
+	page := s.as(s.boss).get("/").is(200).has("No messages yet", "Send yourself a test message")
 	s.leads(page)
 	viewer := s.hire("vera@example.com", sms.Viewer)
 	s.as(viewer).get("/").is(200).has("No messages yet").lacks("New message", "Send yourself")

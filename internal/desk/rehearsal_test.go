@@ -42,8 +42,11 @@ func TestOnlyDraftsOfEnoughRecipientsAreRehearsed(t *testing.T) {
 	if open, err := r.Desk.WatchRehearsal(r.Ctx, r.By, r.Account.ID); !errors.Is(err, sms.ErrConflict) || open.ID != made.ID {
 		t.Errorf("two at a time: %+v, %v", open, err)
 	}
-	if err := r.Desk.StopRehearsal(r.Ctx, sms.User{ID: 8, Role: sms.Manager, Active: true}, made.ID); err != nil {
-		t.Errorf("a manager stops it: %v", err)
+	if err := r.Desk.StopRehearsal(r.Ctx, viewer, made.ID); !errors.Is(err, sms.ErrForbidden) {
+		t.Errorf("a viewer stops it: %v", err)
+	}
+	if err := r.Desk.StopRehearsal(r.Ctx, sms.User{ID: 8, Role: sms.Sender, Active: true}, made.ID); err != nil {
+		t.Errorf("a colleague stops it: %v", err)
 	}
 	if err := r.Desk.StopRehearsal(r.Ctx, r.By, made.ID); err != nil {
 		t.Errorf("stopped twice: %v", err)

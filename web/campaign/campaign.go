@@ -14,6 +14,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/rehearsal"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -31,8 +32,10 @@ type campaignQuestions interface {
 	Resends(ctx context.Context, id int64) ([]sms.Campaign, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Breakdown, error)
+	CampaignRehearsals(ctx context.Context, campaign int64, limit int) ([]rehearsal.Rehearsal, error)
 	CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
+	Cost(ctx context.Context, id int64) (sms.Cost, error)
 	FindMessages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, next int64, err error)
 	Groups(ctx context.Context, account int64) ([]sms.Group, error)
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
@@ -103,7 +106,7 @@ func (s *campaigns) campaignPage(r *http.Request, v *page.Visit) (p views.Campai
 }
 
 func (s *campaigns) showCampaign(w http.ResponseWriter, r *http.Request, v *page.Visit, p views.CampaignPage) error {
-	if err := errors.Join(s.addNetworks(r.Context(), &p), s.addMessages(r, &p)); err != nil {
+	if err := errors.Join(s.addNetworks(r.Context(), &p), s.addMessages(r, &p), s.addRehearsed(r.Context(), &p)); err != nil {
 		return err
 	}
 	f := s.campaignFrame(v, p)
@@ -122,6 +125,28 @@ func (s *campaigns) campaignFrame(v *page.Visit, p views.CampaignPage) views.Pag
 		return b.ID == "account-paused" && a.ID == v.Account.ID
 	})
 	return f
+}
+
+// addRehearsed holds the campaign against its last rehearsal.
+func (s *campaigns) addRehearsed(ctx context.Context, p *views.CampaignPage) error {
+	c := p.Campaign
+	if !c.Started() {
+		return nil
+	}
+	last, err := foretold(ctx, s.store, c)
+	if err != nil || last.ID == 0 {
+		return err
+	}
+	p.Rehearsed = views.Rehearsed{Formatter: p.Formatter, Rehearsal: last, Account: p.Account, Campaign: c, Tally: p.Tally}
+	if p.Rehearsed.Requests, _, err = s.store.Pace(ctx, c.AccountID, c.ID, 0); err != nil {
+		return err
+	}
+	cost, err := s.store.Cost(ctx, c.ID)
+	p.Rehearsed.Parts = cost.Parts()
+	if fell, known := cost.Fell(); known && c.FinishedAt > 0 {
+		p.Rehearsed.Spent = fell
+	}
+	return err
 }
 
 const (

@@ -9,6 +9,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/rehearsal"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -25,6 +26,7 @@ type confirms struct {
 type confirmQuestions interface {
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	CampaignRehearsals(ctx context.Context, campaign int64, limit int) ([]rehearsal.Rehearsal, error)
 	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
 	Extremes(ctx context.Context, campaign int64, most int) (sms.Extremes, error)
 	FirstToSend(ctx context.Context, campaign int64) (sms.Message, error)
@@ -110,6 +112,9 @@ func (s *confirms) confirmPage(r *http.Request, v *page.Visit, c sms.Campaign,
 	if p.Already, err = s.already(r, p); err != nil {
 		return p, err
 	}
+	if p.Rehearse, err = offer(ctx, s.store, p); err != nil {
+		return p, err
+	}
 	text := c.Text
 	if p.List != nil {
 		text = p.List.Order.Text
@@ -180,7 +185,7 @@ func (s *confirms) showConfirm(w http.ResponseWriter, r *http.Request, v *page.V
 	if p.Preview, err = s.preview(r, v, c, a, bad); err != nil {
 		return err
 	}
-	p.Already.Error = bad["again"]
+	p.Already.Error, p.Rehearse.Error = bad["again"], bad["rehearse"]
 	p.Errors, p.Later.Errors = bad, bad
 	if bad["name"] != "" {
 		p.Name = r.PostForm.Get("name")
