@@ -21,6 +21,8 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p := newTab(t, b, o.base)
 	p.open("/signin")
 	p.firstRun(o)
+	p.press("Watch a rehearsal")
+	p.rehearsalEnds(true)
 	p.compose(
 		"Ọ dàbọ̀: a text with letters that cost a part and one_very_long_word_without_any_place_to_break_it_anywhere_at_all",
 		"0803 000 0001", "0803 000 0002", "0803 000 0010")
@@ -110,7 +112,7 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval",
 		"/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign +
 			"?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
-		"/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1",
+		"/rehearsals/1", "/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1",
 		"/settings/account/1/connection", "/settings/account/1/hours", "/settings/account/1/limits", "/settings/account/1/money",
 		"/settings/account/1/advanced",
 		"/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/backup",
