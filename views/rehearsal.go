@@ -237,6 +237,16 @@ func (p RehearsalPage) doubt() string {
 	return words
 }
 
+// paused says why the campaign would have waited for somebody.
+func (p RehearsalPage) paused() string {
+	why := p.Rehearsal.Result.Pauses
+	if len(why) == 0 {
+		return ""
+	}
+	return "It paused " + Plural(len(why), "time", "times") + " and asked someone to look: “" + withStop(why[0]) +
+		"” In the rehearsal we continued it."
+}
+
 // networks are those worth a line.
 func (p RehearsalPage) networks() []rehearsal.Network {
 	if !p.Rehearsal.Foretells() {
