@@ -56,6 +56,9 @@ func TestRehearsal(t *testing.T) {
 			}
 			p.inSight("#onward", false)
 			p.picture("rehearsal-watched")
+			if as.script {
+				p.isAccessible(strings.TrimPrefix(p.URL(), o.base))
+			}
 
 			var numbers []string
 			for i := range 40 {

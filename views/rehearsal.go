@@ -114,7 +114,11 @@ func (p RehearsalPage) sub() string {
 
 // kept says until when it can be looked at.
 func (p RehearsalPage) kept() string {
-	return "This page will be deleted on " + p.at(p.Rehearsal.CreatedAt).Add(rehearsal.Keep).Format("2 January") +
+	words := ""
+	if n := p.Rehearsal.Result.Speed; n > 1 {
+		words = "Rehearsed " + Number(n) + " times as fast as in life. "
+	}
+	return words + "This page will be deleted on " + p.at(p.Rehearsal.CreatedAt).Add(rehearsal.Keep).Format("2 January") +
 		". The rehearsal counts in no limit, total or report."
 }
 
@@ -206,7 +210,7 @@ func (p RehearsalPage) basis() string {
 	days := Number(int(rehearsal.Reach / (24 * time.Hour)))
 	switch {
 	case r.Kind == rehearsal.Bad:
-		return "A bad day is made up, so it foretells no figures: a third of the messages fail, and 1 request in 16 loses its answer."
+		return "A bad day is made up, so it foretells no figures: a third of the messages do not arrive, and 1 request in 16 loses its answer."
 	case r.Foretells():
 		return "A forecast from this account's " + Number(int(r.Result.Reports)) + " delivery reports of the last " + days +
 			" days, network by network. It is not a promise."

@@ -33,7 +33,10 @@ const (
 	maxPauses = 20
 )
 
-var errGaveUp = errors.New("the rehearsal paused too often")
+var (
+	errGaveUp = errors.New("the rehearsal paused too often")
+	errStuck  = errors.New("nothing more left in the rehearsal")
+)
 
 // play is one rehearsal at work.
 type play struct {
@@ -167,10 +170,13 @@ func never(sms.Tally) bool { return false }
 // untilSent waits until nothing is left to send, or enough has left. A pause is
 // noted and continued, as staff would after a look.
 func (p *play) untilSent(ctx context.Context, enough func(sms.Tally) bool) error {
-	for {
+	for done, moved := int64(-1), time.Now(); ; {
 		c, tally, err := p.look(ctx)
 		if err != nil {
 			return err
+		}
+		if p.r.Done != done {
+			done, moved = p.r.Done, time.Now()
 		}
 		if enough(tally) || tally["queued"]+tally["sending"]+tally["draft"] == 0 {
 			return nil
@@ -179,6 +185,9 @@ func (p *play) untilSent(ctx context.Context, enough func(sms.Tally) bool) error
 			if err := p.goOn(ctx, c); err != nil {
 				return err
 			}
+		}
+		if time.Since(moved) > p.stuck {
+			return errStuck
 		}
 		if !pause(ctx, looksAt) {
 			return ctx.Err()

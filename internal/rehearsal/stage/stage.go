@@ -49,18 +49,22 @@ type Stage struct {
 	log    *slog.Logger
 	now    func() time.Time
 	rest   time.Duration // at each stop of one that is watched
+	stuck  time.Duration // how long nothing may leave before it is given up
 }
 
 // New returns a Stage whose rehearsals have their folders in folder; Run makes it
 // work.
 func New(store Store, folder string, news *feed.Feed, log *slog.Logger, now func() time.Time) *Stage {
-	return &Stage{store: store, folder: folder, feed: news, log: log, now: now, rest: watchRests}
+	return &Stage{store: store, folder: folder, feed: news, log: log, now: now, rest: watchRests, stuck: stuckAfter}
 }
 
 const (
 	prefix     = "rehearsal-"
 	looks      = 30 * time.Second
 	watchRests = 3 * time.Second
+	// stuckAfter is longer than any wait for the rate, which is over a minute where
+	// the clock does not run faster.
+	stuckAfter = 5 * time.Minute
 	saveEvery  = 400 * time.Millisecond
 )
 

@@ -317,6 +317,17 @@ func TestARehearsalIsStopped(t *testing.T) {
 	}
 }
 
+// One in which nothing moves any more ends, so that others are not held up.
+func TestARehearsalThatIsStuckFails(t *testing.T) {
+	k := newKit(t, func(a *sms.Account) { a.CallLimit, a.PerMinute = 1, 1 })
+	k.stage.stuck = time.Millisecond
+	r := k.rehearse(k.draft(each(30, func(int) string { return "Hello" })...), rehearsal.Usual)
+	k.run()
+	if r = k.until(r.ID, "its end", over); r.State != rehearsal.Failed || r.EndedAt == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A process that ends in the middle leaves a rehearsal that says so at the next
 // start, and no folder.
 func TestARestartSaysThatItInterrupted(t *testing.T) {
