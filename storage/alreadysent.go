@@ -29,7 +29,7 @@ from message m join campaign c on c.id = m.campaign_id where m.campaign_id = $1 
 	sentToNumber = `select c.id, c.text_key, c.recipients, c.started_at, c.group_id, c.name, c.started_name,
   case when c.text_key < 2 then m.text else '' end, m.sent_at, ` + howSent + `
 from message m join campaign c on c.id = m.campaign_id
-where m.account_id = $1 and m.number <> '' and (` + tail + `) = $2 and m.number = $3 and c.started_at > $4 and c.test_of = 0
+where ` + byNumber + ` and c.started_at > $4 and c.test_of = 0
   and ` + countsAsSent + ` order by m.id desc limit $5`
 )
 
@@ -105,7 +105,7 @@ func (db campaignStore) EachSent(ctx context.Context, c radar.Campaign, do func(
 // or are about to be, by campaigns started after a time.
 func (db campaignStore) SentTo(ctx context.Context, account, number, since int64) (list []radar.Sent, err error) {
 	to := strconv.FormatInt(number, 10)
-	rows, err := db.readStmts.QueryContext(ctx, sentToNumber, account, padded(sms.ReverseTail(to)), to, since,
+	rows, err := db.readStmts.QueryContext(ctx, sentToNumber, account, to, tailOf(to), since,
 		sentPerNumber)
 	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		m := radar.Sent{Number: number}

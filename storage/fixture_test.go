@@ -60,6 +60,7 @@ func newFixture(t *testing.T) *fixture {
 	data := schema.Folder(t)
 	f := &fixture{t: t, ctx: t.Context(), db: open(t, data), data: data, clock: new(atomic.Int64)}
 	f.clock.Store(began)
+	t.Cleanup(func() { numbersAgree(t, f.db) })
 	return f.other(t, "Clinic")
 }
 

@@ -9,9 +9,8 @@ import (
 )
 
 // gotRecently counts what went to a number since a moment, or may have gone.
-const gotRecently = `select count(*) from message where account_id = $1 and number <> '' and (` + tail +
-	`) = $2 and number = $3 and sent_at >= $4
-and state in ('sending', 'accepted', 'in_doubt', 'closed_unknown')`
+const gotRecently = `select count(*) from message m where ` + byNumber + ` and m.sent_at >= $4
+and m.state in ('sending', 'accepted', 'in_doubt', 'closed_unknown')`
 
 // sentSince counts the recipients of an account's calls since a moment, with
 // those that are about to leave.
@@ -27,8 +26,7 @@ const startedSince = `select coalesce(sum(c.recipients), 0) from campaign c wher
 // moment.
 func (db campaignStore) GotRecently(ctx context.Context, account int64, number string,
 	since int64) (n int64, err error) {
-	if err := db.reader.QueryRowContext(ctx, gotRecently, account, padded(sms.ReverseTail(number)), number,
-		since).Scan(&n); err != nil {
+	if err := db.reader.QueryRowContext(ctx, gotRecently, account, number, tailOf(number), since).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count what a person got: %w", err)
 	}
 	return n, nil
@@ -79,8 +77,7 @@ func (c *claimer) skipCapped(ctx context.Context, campaign int64, call []callRow
 			continue
 		}
 		var got int64
-		if err := c.sql.QueryRowContext(ctx, gotRecently, c.account.ID, padded(sms.ReverseTail(r.Number)), r.Number,
-			since).Scan(&got); err != nil {
+		if err := c.sql.QueryRowContext(ctx, gotRecently, c.account.ID, r.Number, tailOf(r.Number), since).Scan(&got); err != nil {
 			return 0, fmt.Errorf("count what a person got: %w", err)
 		}
 		if got >= l.CapMessages {

@@ -125,6 +125,9 @@ func (t *tx) putMessage(ctx context.Context, campaign int64, m sms.Message, now 
 // sms.ErrConflict when the list was changed or dropped meanwhile.
 func (db campaignStore) PublishImport(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally,
 	now int64) error {
+	if err := db.findByNumber(ctx, c.AccountID, c.ID); err != nil {
+		return err
+	}
 	return db.update(ctx, "show campaign", func(t *tx) error {
 		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts,
 			Unicode:     c.Unicode,

@@ -17,13 +17,6 @@ import (
 // one that an index answers in the order of the page.
 
 const (
-	// tail is the indexed expression of message_tail. It must be written as in
-	// the migration, or no engine knows that it is the same.
-	tail = `substr('0000000000' || number, length(number) + 10, 1) || substr('0000000000' || number, length(number) + 9, 1) || ` +
-		`substr('0000000000' || number, length(number) + 8, 1) || substr('0000000000' || number, length(number) + 7, 1) || ` +
-		`substr('0000000000' || number, length(number) + 6, 1) || substr('0000000000' || number, length(number) + 5, 1) || ` +
-		`substr('0000000000' || number, length(number) + 4, 1) || substr('0000000000' || number, length(number) + 3, 1) || ` +
-		`substr('0000000000' || number, length(number) + 2, 1) || substr('0000000000' || number, length(number) + 1, 1)`
 	// maxTailMatches bounds the numbers with the same last digits that are put in
 	// order for one page.
 	maxTailMatches = 20_000
@@ -207,23 +200,18 @@ func matches(f sms.MessageSearch, m sms.FoundMessage) bool {
 // newest first. The index holds all that it reads. a are the arguments that
 // there are already.
 func numberQuery(f sms.MessageSearch, a arguments) (string, arguments) {
-	where := "account_id = " + a.add(f.AccountID) + " and number <> '' and (" + tail + ")"
+	where := "account_id = " + a.add(f.AccountID)
 	if f.Number != "" {
-		where += " = " + a.add(padded(sms.ReverseTail(f.Number)))
+		where += " and tail = " + a.add(tailOf(f.Number))
 	} else {
-		first := sms.ReverseTail(f.Ends)
-		where += " between " + a.add(first) + " and " + a.add(first+maxDigits)
+		first, last := tailsOf(f.Ends)
+		where += " and tail between " + a.add(first) + " and " + a.add(last)
 	}
 	if f.Before.MessageID > 0 {
-		where += " and id < " + a.add(f.Before.MessageID)
+		where += " and message_id < " + a.add(f.Before.MessageID)
 	}
-	return fmt.Sprintf("select id from (select id from message where %s limit %d) q order by id desc", where,
-		maxTailMatches), a
-}
-
-// padded is how the index has a number of fewer than ten digits.
-func padded(backwards string) string {
-	return backwards + strings.Repeat("0", max(0, 10-len(backwards)))
+	return fmt.Sprintf("select id from (select message_id as id from message_number where %s limit %d) q order by id desc",
+		where, maxTailMatches), a
 }
 
 // searchCampaigns finds without a number: campaign by campaign from the newest,

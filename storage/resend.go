@@ -37,6 +37,9 @@ func (db campaignStore) StartResend(ctx context.Context, c sms.Campaign, token s
 // standing.
 func (db campaignStore) PublishResend(ctx context.Context, c sms.Campaign, tally sms.Tally,
 	now int64) (sms.Campaign, error) {
+	if err := db.findByNumber(ctx, c.AccountID, c.ID); err != nil {
+		return c, err
+	}
 	var made sms.Campaign
 	err := db.update(ctx, "show campaign", func(t *tx) error {
 		n, err := t.Queries.ShowCampaign(ctx, query.ShowCampaignParams{ID: c.ID, Recipients: c.Recipients, Parts: c.Parts,

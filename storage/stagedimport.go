@@ -52,7 +52,7 @@ order by r.row_no`
 // then how many are stored, and ends the work with an error.
 func (db campaignStore) PutStaged(ctx context.Context, uid string, c sms.Campaign, rows int64,
 	calls iter.Seq2[int64, int32], left iter.Seq2[sms.ListRow, error], now int64, progress func(done int64) error) (err error) {
-	p := stagedImport{campaignStore: db, campaign: c, now: now}
+	p := stagedImport{campaignStore: db, campaign: c}
 	if p.last, err = p.lastRow(ctx, uid); err != nil {
 		return fmt.Errorf("put the staged rows: %w", err)
 	}
@@ -61,16 +61,20 @@ func (db campaignStore) PutStaged(ctx context.Context, uid string, c sms.Campaig
 		return errors.Join(fmt.Errorf("put the staged rows: %w", troubled(err)), release())
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	for p.at < p.last {
-		if err := p.turn(ctx); err != nil {
-			return err
+	put := turns{what: "store messages", text: p.text, last: p.last, after: progress}
+	put.step = func(t *tx, stmt *sql.Stmt, at int64) (next, stored int64, err error) {
+		result, err := stmt.ExecContext(ctx, c.AccountID, c.ID, now, at, at+rowsPerStage)
+		if err == nil {
+			stored, err = result.RowsAffected()
 		}
-		if err := progress(p.stored); err != nil {
-			return err
-		}
+		return at + rowsPerStage, stored, err
 	}
-	if p.stored != rows {
-		return fmt.Errorf("put the staged rows: %d of %d were there: %w", p.stored, rows, errUnexpected)
+	stored, err := put.take(ctx, db)
+	if err != nil {
+		return err
+	}
+	if stored != rows {
+		return fmt.Errorf("put the staged rows: %d of %d were there: %w", stored, rows, errUnexpected)
 	}
 	return nil
 }
@@ -78,10 +82,9 @@ func (db campaignStore) PutStaged(ctx context.Context, uid string, c sms.Campaig
 // stagedImport is the way of one list's rows into its campaign.
 type stagedImport struct {
 	campaignStore
-	campaign         sms.Campaign
-	now              int64
-	text             string // the statement
-	at, last, stored int64  // rows: stored up to here, the last one, how many
+	campaign sms.Campaign
+	text     string // the statement
+	last     int64  // row
 }
 
 func (p *stagedImport) lastRow(ctx context.Context, uid string) (last int64, err error) {
@@ -127,48 +130,64 @@ func (p *stagedImport) borrow(ctx context.Context, uid string, calls iter.Seq2[i
 	return release, err
 }
 
-// turn stores rows in one transaction: for as long as it waited for its turn when
+// turns is a long piece of work from at to last in transactions that let every
+// other writer go first.
+type turns struct {
+	what, text string // text is the statement of a step
+	at, last   int64
+	step       func(t *tx, stmt *sql.Stmt, at int64) (next, stored int64, err error)
+	after      func(stored int64) error // each transaction; an error ends the work
+}
+
+// take works until the end and says how much was stored.
+func (w turns) take(ctx context.Context, db campaignStore) (stored int64, err error) {
+	for w.at < w.last {
+		next, n, err := w.one(ctx, db)
+		if err != nil {
+			return stored, err
+		}
+		w.at, stored = next, stored+n
+		if err := w.after(stored); err != nil {
+			return stored, err
+		}
+		if w.at < w.last {
+			time.Sleep(sliceGap)
+		}
+	}
+	return stored, nil
+}
+
+// one works in one transaction: for as long as it waited for its turn when
 // others wait meanwhile, so that two who always want to write get half of the
 // time each, and otherwise longer.
-func (p *stagedImport) turn(ctx context.Context) error {
+func (w turns) one(ctx context.Context, db campaignStore) (at, stored int64, err error) {
 	asked := time.Now()
-	if err := p.yieldToWriters(ctx); err != nil {
-		return err
+	if err := db.yieldToWriters(ctx); err != nil {
+		return w.at, 0, err
 	}
-	at, stored := p.at, p.stored
-	err := p.update(ctx, "store messages", func(t *tx) error {
+	err = db.update(ctx, w.what, func(t *tx) error {
 		began := time.Now()
 		share := min(max(began.Sub(asked), minSlice), maxSlice)
-		put, err := t.sql.PrepareContext(ctx, p.text)
+		at, stored = w.at, 0
+		stmt, err := t.sql.PrepareContext(ctx, w.text)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = put.Close() }()
-		for at < p.last {
+		defer func() { _ = stmt.Close() }()
+		for at < w.last {
 			took := time.Since(began)
-			if took >= longSlice || took >= share && p.pendingWriters.Load() > 0 {
+			if took >= longSlice || took >= share && db.pendingWriters.Load() > 0 {
 				break
 			}
-			result, err := put.ExecContext(ctx, p.campaign.AccountID, p.campaign.ID, p.now, at, at+rowsPerStage)
+			next, n, err := w.step(t, stmt, at)
 			if err != nil {
 				return err
 			}
-			n, err := result.RowsAffected()
-			if err != nil {
-				return err
-			}
-			at, stored = at+rowsPerStage, stored+n
+			at, stored = next, stored+n
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	p.at, p.stored = at, stored
-	if p.at < p.last {
-		time.Sleep(sliceGap)
-	}
-	return nil
+	return at, stored, err
 }
 
 // kindNames is the part of a "case" that gives the codes of kinds their names.

@@ -330,6 +330,7 @@ func TestEveryEarlierSchemaIsUpgradedWithWhatIsInIt(t *testing.T) {
 				}
 			}
 			db := o.upgraded()
+			numbersAgree(t, db)
 			if version < 4 {
 				return
 			}

@@ -245,9 +245,8 @@ func (db callStore) AwaitsReading(ctx context.Context, account int64) (bool, err
 }
 
 // unsentTo finds messages to a number that have not left.
-const unsentTo = `select id, campaign_id, text from message where account_id = $1 and number <> '' and (` + tail +
-	`) = $2 and number = $3
-and state in ('draft', 'queued', 'claimed') order by id limit 100`
+const unsentTo = `select m.id, m.campaign_id, m.text from message m where ` + byNumber + `
+and m.state in ('draft', 'queued', 'claimed') order by m.id limit 100`
 
 // witness looks for reports under an id that nobody was given which are about a
 // message that is still to be sent. Somebody sent it: that message is in doubt,
@@ -288,7 +287,7 @@ func (a *reportBatch) testify(ctx context.Context, r *batchReport, able map[int6
 		return nil
 	}
 	var id, of int64
-	rows, err := a.sql.QueryContext(ctx, unsentTo, r.AccountID, padded(sms.ReverseTail(number)), number)
+	rows, err := a.sql.QueryContext(ctx, unsentTo, r.AccountID, number, tailOf(number))
 	if err = forEachRow(rows, err, func(scan func(...any) error) error {
 		var message, campaign int64
 		var text string

@@ -592,6 +592,12 @@ type MessageAlias struct {
 	MessageID  int64
 }
 
+type MessageNumber struct {
+	AccountID int64
+	Tail      int64
+	MessageID int64
+}
+
 type ProviderGroup struct {
 	AccountID    int64
 	ID           int64
