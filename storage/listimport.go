@@ -125,7 +125,7 @@ func (t *tx) putMessage(ctx context.Context, campaign int64, m sms.Message, now 
 // sms.ErrConflict when the list was changed or dropped meanwhile.
 func (db campaignStore) PublishImport(ctx context.Context, l sms.List, c sms.Campaign, tally sms.Tally,
 	now int64) error {
-	if err := db.findByNumber(ctx, c.AccountID, c.ID); err != nil {
+	if err := db.findByNumber(ctx, c, numbersSorted); err != nil {
 		return err
 	}
 	return db.update(ctx, "show campaign", func(t *tx) error {

@@ -24,7 +24,7 @@ const (
 	// question reads, one statement stores and are put in order in memory.
 	numbersPerRead = 5000
 	numbersPerStmt = 64
-	numbersSorted  = 1 << 20
+	numbersSorted  = 1 << 19
 
 	campaignNumbers = "select id, number from message where campaign_id = $1 and id > $2 and number <> '' order by id limit $3"
 	// byNumber is the condition on messages of account $1 to number $2; $3 is its tail.
@@ -54,31 +54,34 @@ func tailsOf(digits string) (first, last int64) {
 // tailed is a row of message_number.
 type tailed struct{ tail, message int64 }
 
-// findByNumber has the messages of a hidden campaign found by their numbers.
-func (db campaignStore) findByNumber(ctx context.Context, account, campaign int64) error {
-	after := int64(0)
+// findByNumber has the messages of a hidden campaign found by their numbers, of
+// which it holds so many in memory.
+func (db campaignStore) findByNumber(ctx context.Context, c sms.Campaign, most int64) error {
+	after, some := int64(0), make([]tailed, 0, min(c.Recipients+1, most))
 	for more := true; more; {
-		some, err := db.someNumbers(ctx, campaign, after)
+		var err error
+		some, err = db.someNumbers(ctx, c.ID, after, some[:0])
 		if err != nil {
 			return fmt.Errorf("read a campaign's numbers: %w", err)
 		}
-		if more = len(some) == numbersSorted; more {
+		if more = len(some) == cap(some); more {
 			after = some[len(some)-1].message
 		}
 		slices.SortFunc(some, func(a, b tailed) int {
 			return cmp.Or(cmp.Compare(a.tail, b.tail), cmp.Compare(a.message, b.message))
 		})
-		if err := db.putNumbers(ctx, account, some); err != nil {
+		if err := db.putNumbers(ctx, c.AccountID, some); err != nil {
 			return fmt.Errorf("store a campaign's numbers: %w", err)
 		}
 	}
 	return nil
 }
 
-// someNumbers reads the numbers of a campaign's messages behind an id.
-func (db campaignStore) someNumbers(ctx context.Context, campaign, after int64) (list []tailed, err error) {
+// someNumbers reads numbers of a campaign's messages behind an id into list, until
+// that is full.
+func (db campaignStore) someNumbers(ctx context.Context, campaign, after int64, list []tailed) ([]tailed, error) {
 	for {
-		n, limit := 0, min(numbersPerRead, numbersSorted-len(list))
+		n, limit := 0, min(numbersPerRead, cap(list)-len(list))
 		rows, err := db.readStmts.QueryContext(ctx, campaignNumbers, campaign, after, limit)
 		var number string
 		if err := forEachRow(rows, err, func(scan func(...any) error) error {
@@ -91,7 +94,7 @@ func (db campaignStore) someNumbers(ctx context.Context, campaign, after int64) 
 		}); err != nil {
 			return nil, err
 		}
-		if n < limit || len(list) == numbersSorted {
+		if n < limit || len(list) == cap(list) {
 			return list, nil
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"smsdesk/internal/sms"
 )
 
 // numbersAgree fails unless message_number holds each message that can be seen
@@ -71,10 +73,10 @@ func TestNumbersOfAHiddenCampaign(t *testing.T) {
 	if n := one[int](f, "select count(*) from message_number"); n != 0 {
 		t.Fatalf("%d messages of a hidden campaign are found by number", n)
 	}
-	some, err := f.db.someNumbers(f.ctx, id, 0)
+	some, err := f.db.someNumbers(f.ctx, id, 0, make([]tailed, 0, 2000))
 	f.must(err)
 	f.must(f.db.putNumbers(f.ctx, f.account.ID, some[:100]))
-	f.must(f.db.findByNumber(f.ctx, f.account.ID, id))
+	f.must(f.db.findByNumber(f.ctx, sms.Campaign{ID: id, AccountID: f.account.ID, Recipients: 1000}, 100))
 	with := 0
 	for _, r := range rows {
 		if r.Number > 0 {

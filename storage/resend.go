@@ -37,7 +37,7 @@ func (db campaignStore) StartResend(ctx context.Context, c sms.Campaign, token s
 // standing.
 func (db campaignStore) PublishResend(ctx context.Context, c sms.Campaign, tally sms.Tally,
 	now int64) (sms.Campaign, error) {
-	if err := db.findByNumber(ctx, c.AccountID, c.ID); err != nil {
+	if err := db.findByNumber(ctx, c, numbersSorted); err != nil {
 		return c, err
 	}
 	var made sms.Campaign
