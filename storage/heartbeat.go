@@ -72,18 +72,21 @@ func (db reportStore) AddReceiverStats(ctx context.Context, list []sms.ReceiverM
 // PulseSince adds up what the receiver did for an account since the given
 // minute; account 0 is for wrong tokens.
 func (db reportStore) PulseSince(ctx context.Context, account, since int64) (sum sms.ReceiverMinute, err error) {
-	rows, err := db.read().Pulses(ctx, account, since)
-	if err != nil {
-		return sum, fmt.Errorf("read what the receiver did: %w", err)
-	}
+	list, err := db.PulseMinutes(ctx, account, since)
 	sum.AccountID, sum.Minute = account, since
-	for _, r := range rows {
-		p := pulse(r)
+	for _, p := range list {
 		sum.Answered, sum.Refused, sum.Lost = sum.Answered+p.Answered, sum.Refused+p.Refused, sum.Lost+p.Lost
 		sum.Posted += p.Posted
 		sum.Took.Merge(p.Took)
 	}
-	return sum, nil
+	return sum, err
+}
+
+// PulseMinutes lists what the receiver did for an account since the given
+// minute, oldest first; minutes in which nothing happened are not there.
+func (db reportStore) PulseMinutes(ctx context.Context, account, since int64) ([]sms.ReceiverMinute, error) {
+	rows, err := db.read().Pulses(ctx, account, since)
+	return foundAll(rows, err, pulse, "read what the receiver did")
 }
 
 // PostedSince counts the reports that came by POST since the given minute and

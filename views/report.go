@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,24 +13,29 @@ import (
 // ReportPage is the log of delivery reports.
 type ReportPage struct {
 	Formatter
-	Kind      string // a key of ReportTabs
-	Rows      []ReportRow
-	Refused   []sms.ReceiverMinute // minutes with wrong tokens, for the tab of that name
-	First     string               // address of the newest page, "" on it
-	Next      string
-	CanLink   bool
-	CanAsk    bool
-	CanExport bool
-	CanSetUp  bool // may open the settings with the address
-	Health    ReportHealth
-	Live      Refresh
+	Kind string // a key of ReportTabs
+	Rows []ReportRow
+	// Unmatched are the newest that have no message; they stand above all.
+	Unmatched     []ReportRow
+	MoreUnmatched bool
+	Refused       []sms.ReceiverMinute // minutes with wrong tokens, for the tab of that name
+	First         string               // address of the newest page, "" on it
+	Next          string
+	CanLink       bool
+	CanAsk        bool
+	CanExport     bool
+	CanSetUp      bool // may open the settings with the address
+	Health        ReportHealth
+	Live          Refresh
 }
 
 // ReportHealth is how the receiving of reports stands.
 type ReportHealth struct {
-	Last       int64              // 0: never
-	Today      sms.ReceiverMinute // of the account, since midnight
-	Refused    int64              // wrong tokens today, of all accounts
+	Last  int64              // 0: never
+	Today sms.ReceiverMinute // of the account, since midnight
+	// Minutes are those of the last hour in which anything came, oldest first.
+	Minutes    []sms.ReceiverMinute
+	Refused    int64 // wrong tokens today, of all accounts
 	Suspicious int64
 	Posted     int64 // came by POST in the last 7 days and were turned away
 	Forgotten  int64
@@ -224,6 +230,53 @@ func (p ReportPage) messageID(r sms.StoredReport) string {
 		return "none"
 	}
 	return Shorten(r.ProviderID, 60)
+}
+
+// longID is more letters than a table has room for; such an ID is folded.
+const longID = 16
+
+// foldedID is the beginning and the end of a long message ID, by which people
+// tell IDs apart; "" for one that is shown whole.
+func (p ReportPage) foldedID(r sms.StoredReport) string {
+	letters := []rune(r.ProviderID)
+	if len(letters) <= longID {
+		return ""
+	}
+	return string(letters[:8]) + "…" + string(letters[len(letters)-4:])
+}
+
+// toDo is what somebody can do about an unmatched report, beside a button
+// that links it.
+func (p ReportPage) toDo(row ReportRow) string {
+	switch {
+	case p.links(row):
+		return "Link it if this is the message."
+	case row.Likely != nil && row.MayLink:
+		return "Ask a manager to link it to the message."
+	case row.Likely != nil:
+		return "There is nothing to do: the message has its own status."
+	case row.Report.ProviderID == "":
+		return "Ask the provider to send message IDs with its reports."
+	case row.StillYoung:
+		return "Wait 2 minutes. It is matched automatically when the answer comes."
+	}
+	return "If no other program sends from this account, ask the provider what this message ID is."
+}
+
+// links says that this person may tie the report to the likely message.
+func (p ReportPage) links(row ReportRow) bool { return row.Likely != nil && row.MayLink && p.CanLink }
+
+// above says that the report stands among the unmatched ones over the log,
+// where its button is.
+func (p ReportPage) above(row ReportRow) bool {
+	return slices.ContainsFunc(p.Unmatched, func(r ReportRow) bool { return r.Report.Key == row.Report.Key })
+}
+
+func (p ReportPage) moreUnmatched() Link {
+	if !p.MoreUnmatched {
+		return Link{}
+	}
+	return Link{Text: "Show all unmatched reports", Href: With(ReportsPath, "kind", string(sms.ReportsUnmatched))}
 }
 
 // effect says what a report did.

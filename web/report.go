@@ -35,6 +35,7 @@ type reportQuestions interface {
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error)
 	PostedSince(ctx context.Context, account, since int64) (int64, error)
+	PulseMinutes(ctx context.Context, account, since int64) ([]sms.ReceiverMinute, error)
 	PulseSince(ctx context.Context, account, since int64) (sms.ReceiverMinute, error)
 	Refused(ctx context.Context, before int64, limit int) (list []sms.ReceiverMinute, more bool, err error)
 	Reports(ctx context.Context, f sms.ReportFilter) (list []sms.StoredReport, more bool, err error)
@@ -52,6 +53,8 @@ type reportOrders interface {
 const (
 	reportsPage = 50
 	shownGaps   = 20
+	// unmatchedFirst is how many unmatched reports stand above the log.
+	unmatchedFirst = 5
 )
 
 // reportList is the log of delivery reports.
@@ -101,25 +104,40 @@ func (s *reports) addReports(r *http.Request, v *page.Visit, p *views.ReportPage
 		}
 		return 0, err
 	}
+	if p.Kind == "" && before == 0 {
+		f := sms.ReportFilter{AccountID: v.Account.ID, Kind: sms.ReportsUnmatched, Limit: unmatchedFirst}
+		if p.Unmatched, p.MoreUnmatched, err = s.reportRows(ctx, v, f); err != nil {
+			return 0, err
+		}
+	}
 	f := sms.ReportFilter{AccountID: v.Account.ID, Kind: sms.ReportKind(p.Kind), Before: before, Limit: reportsPage}
+	more := false
+	if p.Rows, more, err = s.reportRows(ctx, v, f); err != nil {
+		return 0, err
+	}
+	if more {
+		p.Next = views.With(here, "before", strconv.FormatInt(p.Rows[len(p.Rows)-1].Report.Key, 10))
+	}
+	if len(p.Rows) > 0 && before == 0 {
+		return p.Rows[0].Report.Key, nil
+	}
+	return before, nil
+}
+
+func (s *reports) reportRows(ctx context.Context, v *page.Visit,
+	f sms.ReportFilter) (rows []views.ReportRow, more bool, err error) {
 	list, more, err := s.store.Reports(ctx, f)
 	if err != nil {
-		return 0, err
+		return nil, false, err
 	}
 	for _, x := range list {
 		row, err := s.reportRow(ctx, v, x)
 		if err != nil {
-			return 0, err
+			return nil, false, err
 		}
-		p.Rows = append(p.Rows, row)
+		rows = append(rows, row)
 	}
-	if more {
-		p.Next = views.With(here, "before", strconv.FormatInt(list[len(list)-1].Key, 10))
-	}
-	if len(list) > 0 && before == 0 {
-		return list[0].Key, nil
-	}
-	return before, nil
+	return rows, more, nil
 }
 
 func (s *reports) reportRow(ctx context.Context, v *page.Visit, x sms.StoredReport) (row views.ReportRow, err error) {
@@ -170,6 +188,10 @@ func (s *reports) addHealth(r *http.Request, v *page.Visit, p *views.ReportPage,
 	for _, ask := range []func() error{
 		func() (err error) { h.Last, err = s.store.LastReportAt(ctx, a.ID); return },
 		func() (err error) { h.Today, err = s.store.PulseSince(ctx, a.ID, midnight); return },
+		func() (err error) {
+			h.Minutes, err = s.store.PulseMinutes(ctx, a.ID, p.FirstArrivalMinute())
+			return
+		},
 		func() (err error) { h.Posted, err = postedLately(ctx, s.store, a, s.Now()); return },
 		func() (err error) { h.Suspicious, err = s.store.SuspiciousReports(ctx, a.ID); return },
 		func() (err error) { h.Forgotten, err = s.store.Forgotten(ctx, a.ID); return },

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"smsdesk/internal/desk"
 	"smsdesk/internal/sms"
 )
@@ -204,4 +206,73 @@ func TestExportOfReports(t *testing.T) {
 	}
 	s.as(s.boss).get("/reports/export.csv?kind=refused").is(http.StatusNotFound)
 	s.as(s.hire("approver@example.com", sms.Approver)).get("/reports/export.csv?kind=unmatched").is(http.StatusOK)
+}
+
+// TestArrivalsByMinute: the picture's columns are the counts of the last hour
+// and stand in the table behind it; what is older is not there.
+func TestArrivalsByMinute(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(1)})
+	s.send(a, 1, accept)
+	s.reports(a, report("1000", "DELIVRD", ""))
+	boss := s.as(s.boss)
+	boss.get("/reports").is(http.StatusOK).has("No reports in the last hour.").count("#arrivals", 0)
+	now := s.clock.now().Truncate(time.Minute)
+	at := func(ago int) int64 { return now.Add(-time.Duration(ago) * time.Minute).UnixMilli() }
+	s.must(s.db.AddReceiverStats(t.Context(), []sms.ReceiverMinute{
+		{AccountID: a.ID, Minute: at(0), Answered: 3}, {AccountID: a.ID, Minute: at(9), Answered: 60, Lost: 20},
+		{AccountID: a.ID, Minute: at(59), Answered: 1}, {AccountID: a.ID, Minute: at(60), Answered: 5000},
+		{Minute: at(1), Refused: 7}}))
+	page := boss.get("/reports").is(http.StatusOK)
+	page.has("64 reports received, at most 80 per minute, at 10:39am. 20 reports were lost.")
+	page.count("#arrivals-table tbody tr", 3).count("#arrivals rect", 4).count("#arrivals[role=img]", 1)
+	if got := page.text("#arrivals-table tbody"); got !=
+		"10:48am3010:39am60209:49am10" {
+		t.Errorf("the table: %s", got)
+	}
+	var high []string
+	page.page().Find("#arrivals rect").Each(func(_ int, e *goquery.Selection) {
+		high = append(high, e.AttrOr("class", "")+" "+e.AttrOr("height", ""))
+	})
+	if got := strings.Join(high, ", "); got != "info 2.0, info 46.5, bad 15.5, info 2.3" {
+		t.Errorf("the columns: %s", got)
+	}
+	if strings.Contains(page.body, "style=") {
+		t.Error("an inline style")
+	}
+	boss.fragment(page.attr("#reports-live", "hx-get")).count("#arrivals", 1)
+}
+
+// TestUnmatchedReportsComeFirst, with what to do; long IDs are folded.
+func TestUnmatchedReportsComeFirst(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	_, list := s.doubtful(a, 1, "Your appointment is on Monday at nine.")
+	const long = "7f3c2a1b-aaaa-bbbb-cccc-0123456789ab"
+	s.reports(a, sms.DeliveryReport{ProviderID: long, Mobile: "2348039999999", Status: "DELIVRD", Raw: "the raw words"},
+		sms.DeliveryReport{Mobile: "2348039999998", Status: "UNDELIV", Raw: "r"},
+		sms.DeliveryReport{ProviderID: "x", Mobile: "2348030001000", Status: "DELIVRD",
+			ShortMessage: "Your appointment is ", Raw: "r"})
+	boss := s.as(s.boss)
+	page := boss.get("/reports").is(http.StatusOK).count("[id^=unmatched-]", 3).count("form[action$='/link']", 1)
+	page.has("Link it if this is the message.", "Ask the provider to send message IDs with its reports.",
+		"Wait 2 minutes.", "7f3c2a1b…89ab")
+	s.leads(page)
+	if got := page.text("#reports details:has(.raw) summary"); !strings.Contains(got, "7f3c2a1b…89ab") {
+		t.Errorf("the ID is not folded: %s", got)
+	}
+	s.as(s.hire("sender@example.com", sms.Sender)).get("/reports").has(
+		"Ask a manager to link it to the message.").count("form[action$='/link']", 0)
+	s.as(s.hire("viewer@example.com", sms.Viewer)).get("/reports").has("0803 ••• 9999").lacks("the raw words",
+		"2348039999999")
+	s.clock.pass(3 * time.Minute)
+	boss.get("/reports").has("If no other program sends from this account")
+	boss.post(page.attr("form[action$='/link']", "action"), "message", ids(list[0].ID)).is(http.StatusSeeOther)
+	boss.get("/reports").count("[id^=unmatched-]", 2)
+	boss.get("/reports?kind=unmatched").count("[id^=unmatched-]", 0)
+	for i := range 6 {
+		s.reports(a, sms.DeliveryReport{ProviderID: "u" + ids(int64(i)), Mobile: "2348039999997", Status: "DELIVRD"})
+	}
+	boss.get("/reports").count("[id^=unmatched-]", 5).has("Show all unmatched reports")
 }
