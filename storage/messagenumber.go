@@ -57,7 +57,7 @@ type tailed struct{ tail, message int64 }
 // findByNumber has the messages of a hidden campaign found by their numbers, of
 // which it holds so many in memory.
 func (db campaignStore) findByNumber(ctx context.Context, c sms.Campaign, most int64) error {
-	after, some := int64(0), make([]tailed, 0, min(c.Recipients+1, most))
+	after, some := int64(0), make([]tailed, 0, min(max(c.Recipients+1, numbersPerRead), most))
 	for more := true; more; {
 		var err error
 		some, err = db.someNumbers(ctx, c.ID, after, some[:0])
