@@ -162,7 +162,7 @@ func TestTheFirstDay(t *testing.T) {
 // tile waits until a tile shows a number.
 func (p *tab) tile(name, number string) {
 	p.t.Helper()
-	tile := p.Locator(".tile").Filter(playwright.LocatorFilterOptions{HasText: regexp.MustCompile(`^\s*` +
+	tile := p.Locator(".tile, .counts a").Filter(playwright.LocatorFilterOptions{HasText: regexp.MustCompile(`^\s*` +
 		regexp.QuoteMeta(name))}).
 		Filter(playwright.LocatorFilterOptions{HasText: regexp.MustCompile(`\b` + number + `\b`)})
 	if err := tile.First().WaitFor(); err != nil {

@@ -24,7 +24,7 @@ var files embed.FS
 // sheets are the files of css that are served one after another as app.css. The
 // first says in which order the layers have power; the others stand as they are
 // read, and rules of the same layer that are equally strong go by this order.
-const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live flow settings utilities"
+const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live pictures flow settings utilities"
 
 // Prefix is where Handler is mounted.
 const Prefix = "/static/"

@@ -106,6 +106,7 @@ type CampaignPage struct {
 	AgainOf                  *sms.Campaign  // the campaign whose messages this one sends again, nil: none
 	Again                    []sms.Campaign // those that send messages of this one again
 	Pace                     Pace
+	Picture                  CampaignPicture
 	Live                     Refresh
 }
 
@@ -251,19 +252,12 @@ func (p CampaignPage) sub() string {
 	return strings.Join(parts, " · ")
 }
 
-// alwaysShown is how many tiles stand there even with nothing in them, the one
-// for all messages included.
-const alwaysShown = 5
-
 func (p CampaignPage) tiles() []TileProps {
 	total := p.Tally.Total()
 	list := []TileProps{{ID: "tile-all", Label: "All", Value: Number(int(total)), Glyph: GlyphMessage,
 		Href: p.Path("", ""), Current: p.Tile == "" && p.State == ""}}
 	for _, tile := range sms.Tiles() {
 		n := p.Tally.Tile(tile)
-		if n == 0 && len(list) >= alwaysShown && p.Tile != tile {
-			continue
-		}
 		t := TileProps{ID: "tile-" + string(tile), Label: tile.Words(), Value: Number(int(n)), Tone: toneOf(tile.Tone()),
 			Glyph: tileGlyph(tile),
 			Href:  p.Path(tile, ""), Current: p.Tile == tile}

@@ -39,11 +39,11 @@ func TestCampaignTilesFilterTheTable(t *testing.T) {
 		"UNDELIV, code 27", "destination_address filter mismatch, code 401",
 		"Sending is complete. 4 messages are awaiting their reports.")
 	var tiles []string
-	page.page().Find(".tile").Each(func(_ int, e *goquery.Selection) {
+	page.page().Find(".counts a").Each(func(_ int, e *goquery.Selection) {
 		tiles = append(tiles, strings.Join(strings.Fields(e.Text()), " "))
 	})
 	want := []string{"All 10", "Waiting 0", "Awaiting report 4", "Delivered 2 20.0%", "Not delivered 2 20.0%",
-		"Unknown or no report 1", "Not sent or closed 1"}
+		"Unknown or no report 1", "Need your decision 0", "Not sent or closed 1"}
 	if !slices.Equal(tiles, want) {
 		t.Errorf("tiles %q, want %q", tiles, want)
 	}
@@ -51,7 +51,7 @@ func TestCampaignTilesFilterTheTable(t *testing.T) {
 		"failed": "1002 1003", "unknown": "1004", "decision": "", "notsent": "1009"} {
 		got := b.get(path + "?tile=" + tile).is(200)
 		s.leads(got)
-		if current := got.attr(".tile[aria-current]", "id"); current != "tile-"+tile {
+		if current := got.attr(".counts a[aria-current]", "id"); current != "tile-"+tile {
 			t.Errorf("tile %s: the current one is %q", tile, current)
 		}
 		var shown []string
@@ -281,7 +281,7 @@ func TestCampaignIsStoppedInTwoSteps(t *testing.T) {
 	got.count("#stop", 0)
 	b.post(path + "/stop").to(path)
 	b.get(path + "/stop").to(path)
-	b.post(got.attr("#stopped form", "action")).to(path)
+	b.post(got.attr(".act form", "action")).to(path)
 	b.get(path).count("#stopped", 0).count("#stop", 1)
 	b.get(path + "/continue").to(path)
 }

@@ -40,7 +40,7 @@ func TestSendAgainToThoseNotDelivered(t *testing.T) {
 	a := s.clinic()
 	c := s.everyFate(a)
 	b := s.as(s.boss)
-	page := b.get(views.CampaignPath(c.ID)).is(200).has("Send again to 3 undelivered",
+	page := b.get(views.CampaignPath(c.ID)).is(200).has("Send again to 3",
 		"Send to recipients left out or not sent")
 	s.leads(page)
 	form := b.get(page.attr("#again", "href")).is(200).has("1 not delivered", "1 not delivered, expired",

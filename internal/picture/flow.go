@@ -30,7 +30,7 @@ type Band struct {
 // NewFlow draws moments, oldest first, of a campaign with so many messages, from its
 // start to now; in a campaign that has ended, or rests, to the last moment.
 func NewFlow(list []Moment, all, start, now int64) Flow {
-	f := Flow{All: all, From: start, Until: now}
+	f := Flow{All: all, From: start, Until: max(now, start+Fine.Milliseconds())}
 	for _, m := range list {
 		if m != (Moment{At: m.At}) {
 			f.From, f.Until = min(f.From, m.At), max(f.Until, m.At+Fine.Milliseconds())

@@ -14,6 +14,7 @@ import (
 
 	"smsdesk/internal/desk"
 	"smsdesk/internal/feed"
+	"smsdesk/internal/picture"
 	"smsdesk/internal/rehearsal"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
@@ -31,6 +32,9 @@ type campaigns struct {
 type campaignQuestions interface {
 	Resends(ctx context.Context, id int64) ([]sms.Campaign, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
+	CampaignFlow(ctx context.Context, id int64) ([]picture.Moment, error)
+	CampaignWaits(ctx context.Context, id int64) ([]picture.Wait, error)
+	Costs(ctx context.Context, account, since int64) ([]sms.Cost, error)
 	CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Breakdown, error)
 	CampaignRehearsals(ctx context.Context, campaign int64, limit int) ([]rehearsal.Rehearsal, error)
 	CampaignTemplate(ctx context.Context, campaign int64) (sms.CampaignTemplate, error)
@@ -101,6 +105,9 @@ func (s *campaigns) campaignPage(r *http.Request, v *page.Visit) (p views.Campai
 			return p, err
 		}
 	}
+	if err := s.addPicture(r.Context(), &p); err != nil {
+		return p, err
+	}
 	p.Retention, err = s.Retention(r.Context())
 	return p, errors.Join(err, s.addPace(r.Context(), &p), s.addAgain(r.Context(), &p))
 }
@@ -145,6 +152,25 @@ func (s *campaigns) addRehearsed(ctx context.Context, p *views.CampaignPage) err
 	p.Rehearsed.Parts = cost.Parts()
 	if fell, known := cost.Fell(); known && c.FinishedAt > 0 {
 		p.Rehearsed.Spent = fell
+	}
+	return err
+}
+
+// addPicture reads the counts that the pictures are drawn from.
+func (s *campaigns) addPicture(ctx context.Context, p *views.CampaignPage) (err error) {
+	if p.Campaign.StartedAt == 0 {
+		return nil
+	}
+	if p.Picture.Flow, err = s.store.CampaignFlow(ctx, p.Campaign.ID); err != nil {
+		return err
+	}
+	if p.Picture.Waits, err = s.store.CampaignWaits(ctx, p.Campaign.ID); err != nil {
+		return err
+	}
+	// What campaigns tell of the price is not read anew for every report.
+	if p.Picture.Price = views.PriceOf(p.Account, sms.LearntPrice{}); !p.Picture.Price.Known() &&
+		p.Campaign.State != sms.CampaignRunning {
+		p.Picture.Price, err = priceOf(ctx, s.store, p.Account, s.Now())
 	}
 	return err
 }
