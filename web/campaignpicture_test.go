@@ -1,0 +1,76 @@
+package web
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"smsdesk/internal/desk"
+	"smsdesk/internal/sms"
+	"smsdesk/views"
+)
+
+// TestThePicturesFiguresAreTheCounts: what stands in the pictures of a campaign of
+// any fate, and in the tables behind them, is what the database counts.
+func TestThePicturesFiguresAreTheCounts(t *testing.T) {
+	random := rand.New(rand.NewPCG(14, 2))
+	for round := range 6 {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			s := newSite(t)
+			a := s.clinic()
+			c := s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: typed(40)})
+			s.send(a, 2+random.IntN(3), accept)
+			statuses := []string{"DELIVRD", "DELIVRD", "DELIVRD", "UNDELIV", "EXPIRED", "UNKNOWN", "ACCEPTD", ""}
+			for i := range 40 {
+				if status := statuses[random.IntN(len(statuses))]; status != "" {
+					s.clock.pass(time.Duration(random.IntN(4_000)) * time.Millisecond)
+					s.reports(a, report(strconv.Itoa(1000+i), status, "000"))
+				}
+			}
+			tally, err := s.db.Tally(t.Context(), c.ID)
+			s.must(err)
+			page := s.as(s.boss).get(views.CampaignPath(c.ID)).is(200)
+			n := func(tile sms.Tile) int64 { return tally.Tile(tile) }
+			unsure := n(sms.TileUnknown) + n(sms.TileDecision)
+			sent := n(sms.TileNetwork) + n(sms.TileDelivered) + n(sms.TileFailed) + unsure
+			sums := make([]int64, 4)
+			page.page().Find("#flow-table tbody tr").Each(func(_ int, row *goquery.Selection) {
+				row.Find("td").Each(func(i int, cell *goquery.Selection) { sums[i] += figure(t, cell.Text()) })
+			})
+			if want := []int64{sent, n(sms.TileDelivered), n(sms.TileFailed), unsure}; fmt.Sprint(sums) != fmt.Sprint(want) {
+				t.Errorf("the table adds up to %v, want %v", sums, want)
+			}
+			for words, want := range map[string]int64{"Delivered": n(sms.TileDelivered), "Not delivered": n(sms.TileFailed),
+				"Awaiting report": n(sms.TileNetwork), "Unknown, to decide": unsure} {
+				got := int64(0)
+				page.page().Find(".ends text").Each(func(_ int, e *goquery.Selection) {
+					if number := e.Find("tspan").Text(); strings.TrimSuffix(e.Text(), number) == words+" " {
+						got = figure(t, number)
+					}
+				})
+				if got != want {
+					t.Errorf("the picture says %s %d, want %d", words, got, want)
+				}
+			}
+			bins, rows := int64(0), page.page().Find("#speed-table tbody td")
+			rows.Each(func(_ int, cell *goquery.Selection) { bins += figure(t, cell.Text()) })
+			if rows.Length() > 0 && bins != n(sms.TileDelivered) || rows.Length() == 0 && n(sms.TileDelivered) >= 20 {
+				t.Errorf("the histogram holds %d of %d", bins, n(sms.TileDelivered))
+			}
+		})
+	}
+}
+
+func figure(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
