@@ -17,7 +17,8 @@ type SearchPage struct {
 	Campaign  int64
 	Campaigns []sms.Campaign // to choose from
 	Rows      []sms.FoundMessage
-	First     string // addresses of pages, "" for none
+	Recipient Recipient // behind Number
+	First     string    // addresses of pages, "" for none
 	Next      string
 	Bad       sms.Invalid
 }

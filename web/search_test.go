@@ -31,6 +31,9 @@ func (b *browser) found(path string, pairs ...string) answer {
 func (a answer) recipients() string {
 	a.t.Helper()
 	var list []string
+	if one := a.page().Find("#conversation > li"); one.Length() > 0 {
+		return strings.TrimSuffix(strings.Repeat(a.text("dl dd:first-of-type")+"|", one.Length()), "|")
+	}
 	a.page().Find("#messages tbody th").Each(func(_ int, e *goquery.Selection) {
 		list = append(list, strings.TrimSpace(e.Text()))
 	})
@@ -154,4 +157,38 @@ func TestMessagesPages(t *testing.T) {
 			t.Errorf("%q: %d messages, from %s to %s", filter, len(all), all[0], all[len(all)-1])
 		}
 	}
+}
+
+// TestMessagesOfOnePersonAreAConversation: what was sent to a number, each with
+// its state and campaign, beside who it is and whether it may be written to.
+func TestMessagesOfOnePersonAreAConversation(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "First", Numbers: typed(2), Text: "First reminder"})
+	s.send(a, 5, accept)
+	s.clock.pass(48 * time.Hour)
+	s.started(s.boss, desk.Order{AccountID: a.ID, Name: "Second", Numbers: "08030001000", Text: "Second reminder"})
+	s.send(a, 5, accept)
+	s.reports(a, report("1000", "UNDELIV", "27"))
+	b := s.as(s.boss)
+	find := func(b *browser, number string) answer {
+		return b.found("/messages/search", "number", number).is(http.StatusOK)
+	}
+	page := find(b, "0803 000 1000").count("#conversation > li", 2).count(".bubble", 2)
+	page.has("2 messages to 0803 000 1000", "First reminder", "Second reminder", "Not delivered", "code 27",
+		"Awaiting report", "Not a saved contact", "Block this number")
+	page.count("#conversation a[href$='/again']", 2)
+	s.leads(page)
+	contact, err := s.db.SaveContact(t.Context(), sms.Contact{AccountID: a.ID, Number: "2348030001000", Name: "Funmi"}, nil, 1)
+	s.must(err)
+	_, _, err = s.desk.BlockNumbers(t.Context(), s.boss, desk.BlockOrder{AccountID: a.ID, Numbers: "0803 000 1000"})
+	s.must(err)
+	page = find(b, "0803 000 1000").has("Funmi", "Number blocked since", "Proof:").lacks("Block this number")
+	page.count("#conversation a[href$='/again']", 0).count("a[href='/contacts/"+ids(contact.ID)+"']", 1)
+	s.leads(page)
+	find(b, "0803 555 0101").has("No messages to 0803 555 0101 in the last 13 months.", "Not a saved contact")
+
+	viewer := s.as(s.hire("viewer@example.com", sms.Viewer)).found("/messages/search", "message", "1")
+	viewer.count("#conversation > li", 2).has("0803 ••• 1000").lacks("0803 000 1000", "2348030001000", "Proof:", "/again",
+		"Block this number")
 }

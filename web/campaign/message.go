@@ -28,6 +28,8 @@ type messageQuestions interface {
 	// CampaignNames lists the latest started campaigns, of which little
 	// more than id and name is filled in.
 	CampaignNames(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	ContactByNumber(ctx context.Context, account int64, number string) (sms.Contact, error)
+	EndedBlocks(ctx context.Context, account int64, number string, limit int) ([]sms.EndedBlock, error)
 	Message(ctx context.Context, id int64) (sms.Message, error)
 	MessageAsked(ctx context.Context, id int64) ([]sms.StatusQuery, error)
 	MessageAttempts(ctx context.Context, id int64) ([]sms.Attempt, error)

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 
 const (
 	searchChoice = 50 // campaigns to choose from
+	endedShown   = 5  // earlier blocks of a number
 	// sameNumber marks a search for the number of a message: whoever sees
 	// numbers only in part finds its other messages without learning it.
 	sameNumber = "="
@@ -139,6 +141,11 @@ func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.
 			return err
 		}
 	}
+	if p.Conversation() {
+		if p.Recipient, err = s.recipient(r.Context(), v.Account.ID, p.Number); err != nil {
+			return err
+		}
+	}
 	q := r.URL.Query()
 	q.Del("before")
 	here := views.MessagesPath
@@ -154,6 +161,26 @@ func (s *messages) showMessages(w http.ResponseWriter, r *http.Request, v *page.
 	fr := v.Frame("Messages", "messages")
 	fr.Error = len(p.Bad) > 0
 	return s.Render(w, r, page.Status(r, p.Bad), views.Messages(fr, p))
+}
+
+// recipient is what is known of the number that was looked for.
+func (s *messages) recipient(ctx context.Context, account int64,
+	number string) (p views.Recipient, err error) {
+	switch c, err := s.store.ContactByNumber(ctx, account, number); {
+	case err == nil:
+		p.Contact = &c
+	case !errors.Is(err, sms.ErrNotFound):
+		return p, err
+	}
+	blocked, err := s.store.BlockedAmong(ctx, account, []string{number})
+	if err != nil {
+		return p, err
+	}
+	if b, is := blocked[number]; is {
+		p.Blocked = &b
+	}
+	p.Ended, err = s.store.EndedBlocks(ctx, account, number, endedShown)
+	return p, err
 }
 
 // addCampaigns offers the latest campaigns to choose from, and the chosen one.
