@@ -166,7 +166,7 @@ func (p *tab) tile(name, number string) {
 		regexp.QuoteMeta(name))}).
 		Filter(playwright.LocatorFilterOptions{HasText: regexp.MustCompile(`\b` + number + `\b`)})
 	if err := tile.First().WaitFor(); err != nil {
-		p.t.Fatalf("the tile %s never shows %s: %s", name, number, p.text(".tiles"))
+		p.t.Fatalf("the tile %s never shows %s: %s", name, number, p.text(".tiles, .counts"))
 	}
 }
 
@@ -238,7 +238,7 @@ func TestWithoutScripts(t *testing.T) {
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns/\d+$`)))
 	waitFor(t, patience, "the reports after a refresh", func() bool {
 		p.do2(p.Reload())
-		table := p.text("table")
+		table := p.text("#messages")
 		return strings.Contains(table, "Delivered") && strings.Contains(table, "Not delivered")
 	})
 	p.follow("0803 000 0001")

@@ -205,7 +205,7 @@ func whatToDo(key string) string {
 	case "rejected":
 		return "Change the text or the sender ID first."
 	case "blocked":
-		return "On a block list. Do not send again."
+		return "On a block list. It will be left out."
 	}
 	return ""
 }
