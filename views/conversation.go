@@ -1,6 +1,11 @@
 package views
 
-import "smsdesk/internal/sms"
+import (
+	"cmp"
+
+	"smsdesk/internal/phone"
+	"smsdesk/internal/sms"
+)
 
 // Recipient is what is known of a number beside the messages to it.
 type Recipient struct {
@@ -37,7 +42,7 @@ func (p SearchPage) blockHref() string {
 
 // recipientTerms are the facts about the number.
 func (p SearchPage) recipientTerms() []KeyValue {
-	terms := []KeyValue{{Name: "Phone number", Text: p.Phone(p.Number)}, {Name: "Network", Text: networkGuess(p.Number)},
+	terms := []KeyValue{{Name: "Phone number", Text: p.Phone(p.Number)}, {Name: "Network", Text: cmp.Or(phone.Network(p.Number), "Unknown prefix")},
 		{Name: "Contact", Text: "Not a saved contact"}}
 	if c := p.Recipient.Contact; c != nil {
 		terms[2] = KeyValue{Name: "Contact",

@@ -45,11 +45,14 @@ func (p SearchPage) to() string {
 
 func (p SearchPage) caption() string {
 	words := "Messages"
-	if p.sought() && p.First == "" && p.Next == "" {
+	if p.sought() && p.First == "" && p.Next == "" && len(p.Rows) > 0 {
 		words = Plural(len(p.Rows), "message", "messages")
 	}
 	if to := p.to(); to != "" {
 		words += " " + to
+	}
+	if len(p.Rows) == 0 {
+		return words
 	}
 	return words + ", newest campaign first"
 }
