@@ -77,7 +77,7 @@ func (p *pair) must(err error) {
 // begin starts a draft as the desk does for a person.
 func (p *pair) begin(c sms.Campaign) {
 	p.t.Helper()
-	waitFor(p.t, patience, "the sender IDs", func() bool {
+	waitFor(p.t, longPatience, "the sender IDs", func() bool {
 		list, err := p.db.SenderIDs(context.Background(), p.account.ID)
 		return err == nil && len(list) > 0
 	})

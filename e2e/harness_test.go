@@ -430,7 +430,7 @@ func (p *pair) serve() *process {
 func (p *pair) send(numbers []string, text string) sms.Campaign {
 	p.t.Helper()
 	ctx := context.Background()
-	waitFor(p.t, patience, "the sender IDs", func() bool {
+	waitFor(p.t, longPatience, "the sender IDs", func() bool {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})

@@ -36,7 +36,7 @@ func (p *pair) desk() *rig.Staff {
 func (p *pair) upload(path, text string) sms.List {
 	p.t.Helper()
 	ctx := context.Background()
-	waitFor(p.t, patience, "the sender IDs", func() bool {
+	waitFor(p.t, longPatience, "the sender IDs", func() bool {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})

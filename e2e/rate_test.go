@@ -138,7 +138,7 @@ func waitAfterKill(t *testing.T) {
 	c := newClocked(t, clockOnly, "--retry-after", "30s")
 	running := c.serve()
 	campaign, _ := c.seed(killRows(numbersFrom(1, 40)))
-	waitFor(t, patience, "the sender IDs", func() bool {
+	waitFor(t, longPatience, "the sender IDs", func() bool {
 		list, err := c.db.SenderIDs(t.Context(), c.account.ID)
 		return err == nil && len(list) > 0
 	})

@@ -156,7 +156,7 @@ func TestKilledWhileScheduled(t *testing.T) {
 func (p *pair) schedule(numbers []string, text string) sms.Campaign {
 	p.t.Helper()
 	ctx := context.Background()
-	waitFor(p.t, patience, "the sender IDs", func() bool {
+	waitFor(p.t, longPatience, "the sender IDs", func() bool {
 		list, err := p.db.SenderIDs(ctx, p.account.ID)
 		return err == nil && len(list) > 0
 	})
