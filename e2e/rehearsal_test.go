@@ -51,7 +51,7 @@ func TestRehearsal(t *testing.T) {
 			p.inSight("#watch-go", false)
 			p.press("Watch a rehearsal")
 			p.rehearsalEnds(as.script)
-			for _, words := range []string{"the other 128 wait", "8 messages may or may not have been sent", "can be sent again"} {
+			for _, words := range []string{"wait until someone presses Continue", "8 messages may or may not have been sent", "can be sent again"} {
 				p.sees(words)
 			}
 			p.inSight("#onward", false)
