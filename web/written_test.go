@@ -61,9 +61,15 @@ func TestAnUploadTakesWhatWasTypedAlong(t *testing.T) {
 	b := s.as(s.boss)
 	b.post("/new/parts", "account", "1", "text", "Dear ##name##").is(200)
 	b.get("/new").is(200).count("#unsent", 1)
-	b.upload("/new/list", "file", []byte("phone,name\n08035550101,Ada\n"), "token", desk.NewToken(),
-		"account", "1", "text", "Dear ##name##").is(303)
+	to := b.upload("/new/list", "file", []byte("phone,name\n08035550101,Ada\n"), "token", desk.NewToken(),
+		"account", "1", "text", "Dear ##name##").is(303).header.Get("Location")
 	b.get("/new").is(200).count("#unsent", 0)
+	list, _, _ := strings.Cut(to, "?")
+	for _, opened := range []string{to, to, list} { // and once more, after a reload and by its address alone
+		if got := b.get(opened).is(200).page().Find("#text").Text(); got != "Dear ##name##" {
+			t.Errorf("%s has %q", opened, got)
+		}
+	}
 }
 
 // Two tabs are two messages: each is saved and offered, and what one becomes

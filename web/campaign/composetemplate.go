@@ -115,6 +115,14 @@ func (s *base) keepTyped(w http.ResponseWriter, r *http.Request, v *page.Visit, 
 	return page.Redirect(w, r, s.KeepTyped(v, to, r.PostForm))
 }
 
+// toList keeps a form for the page of a list's message, which shows it when it
+// is opened again as well.
+func (s *base) toList(w http.ResponseWriter, r *http.Request, v *page.Visit, save writtenOrders, l sms.List,
+	to string) error {
+	s.saveForm(r, v, save, v.Account.ID, ofList(l))
+	return s.keepTyped(w, r, v, to)
+}
+
 // ToGroup takes a group for who gets the message; what was typed stays.
 func (s *drafts) ToGroup(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
 	r.PostForm.Set("group", r.PostForm.Get("group_to"))
@@ -134,7 +142,7 @@ func (s *drafts) Without(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	}
 	r.PostForm.Del("list")
 	if l.UID != "" {
-		return s.keepTyped(w, r, v, views.ListPath(l.UID, "/message"))
+		return s.toList(w, r, v, s.desk, l, views.ListPath(l.UID, "/message"))
 	}
 	return s.keepTyped(w, r, v, views.NewPath)
 }
@@ -168,5 +176,5 @@ func (s *drafts) ToAudience(w http.ResponseWriter, r *http.Request, v *page.Visi
 	if err := s.forgetWritten(r, v); err != nil {
 		return err
 	}
-	return s.keepTyped(w, r, v, views.ListNext(l))
+	return s.toList(w, r, v, s.desk, l, views.ListNext(l))
 }

@@ -326,10 +326,10 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		r.PostForm.Set("do", "preview")
 	}
 	typeInto(&p, r.PostForm)
-	if to, changed, err := s.listSources(r, v, &p); err != nil {
+	if next, changed, err := s.listSources(r, v, &p); err != nil {
 		return err
 	} else if changed {
-		return s.keepTyped(w, r, v, to)
+		return s.toList(w, r, v, s.desk, next, views.ListStart(next))
 	}
 	if strings.HasPrefix(r.PostForm.Get("do"), "see:") || len(p.Errors) > 0 {
 		return s.showListMessage(w, r, v, p, a, profile, http.StatusOK)
@@ -382,34 +382,34 @@ func (s *uploads) checkWith(r *http.Request, v *page.Visit, l sms.List, p views.
 	return s.lists.CheckList(r.Context(), v.User, l.UID, version, p.Order)
 }
 
-// listSources adds recipients or takes some out, as a button of the form says. to
-// is where the form is shown again.
-func (s *uploads) listSources(r *http.Request, v *page.Visit, p *views.ListMessagePage) (to string, changed bool,
+// listSources adds recipients or takes some out, as a button of the form says. next
+// is the list whose form is shown then.
+func (s *uploads) listSources(r *http.Request, v *page.Visit, p *views.ListMessagePage) (next sms.List, changed bool,
 	err error) {
 	ctx, uid, do := r.Context(), p.List.UID, r.PostForm.Get("do")
-	to = views.ListPath(uid, "/message")
-	var l sms.List
+	next = p.List
 	switch {
 	case r.PostForm.Get("audience") != "":
 		_, err = s.lists.AddAudience(ctx, v.User, uid, page.Number(r.PostForm.Get("audience")))
 	case strings.HasPrefix(do, "remove:"):
 		_, err = s.lists.RemoveAudience(ctx, v.User, uid, page.Number(strings.TrimPrefix(do, "remove:")))
 	case do == "without":
+		var l sms.List
 		if l, err = s.lists.WithoutFile(ctx, v.User, uid, r.PostForm.Get("token")); err == nil {
-			to = views.ListNext(l)
+			next = l
 		}
 	default:
-		return "", false, nil
+		return next, false, nil
 	}
 	if bad, is := errors.AsType[sms.Invalid](err); is {
 		p.Errors = bad
-		return "", false, nil
+		return next, false, nil
 	}
 	r.PostForm.Del("audience")
 	if errors.Is(err, sms.ErrConflict) {
 		err = nil
 	}
-	return to, true, err
+	return next, true, err
 }
 
 // listText does what the editor's buttons ask for: a template's text, the

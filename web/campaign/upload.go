@@ -360,7 +360,7 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Vi
 			if err := s.desk.SaveWritten(r.Context(), v.User, v.Account.ID, p.writing, ""); err != nil {
 				return err
 			}
-			return s.keepTyped(w, r, v, views.ListNext(l))
+			return s.toList(w, r, v, s.desk, l, views.ListNext(l))
 		}
 		return page.Redirect(w, r, views.ListNext(l))
 	}
