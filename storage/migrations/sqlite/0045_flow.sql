@@ -3,7 +3,7 @@
 -- or the day it was called late. 0 without either.
 alter table message add column known_at integer not null default 0;
 update message set known_at = coalesce((select min(r.received_at) from delivery_report r
-  where r.message_id = message.id and r.effect = 'changed' and upper(r.status) = message.status), changed_at)
+  where r.message_id = message.id and r.message_id > 0 and r.effect = 'changed' and upper(r.status) = message.status), changed_at)
 where state = 'accepted' and (late = true or status not in ('', 'ACCEPTD'));
 
 -- What became of a campaign's messages by the second, or after a day by the
