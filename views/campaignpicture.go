@@ -76,7 +76,11 @@ func flowTitle(p CampaignPage, f picture.Flow) string {
 	if p.sending() {
 		return "Since " + p.axis(f.From, f.Until-f.From > dayLong)
 	}
-	return p.axis(f.From, f.Until-f.From > dayLong) + " to " + p.axis(f.Until, f.Until-f.From > dayLong)
+	from, until := p.axis(f.From, f.Until-f.From > dayLong), p.axis(f.Until, f.Until-f.From > dayLong)
+	if from == until {
+		return from
+	}
+	return from + " to " + until
 }
 
 const dayLong = 24 * 60 * 60 * 1000

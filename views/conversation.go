@@ -42,7 +42,8 @@ func (p SearchPage) blockHref() string {
 
 // recipientTerms are the facts about the number.
 func (p SearchPage) recipientTerms() []KeyValue {
-	terms := []KeyValue{{Name: "Phone number", Text: p.Phone(p.Number)}, {Name: "Network", Text: cmp.Or(phone.Network(p.Number), "Unknown prefix")},
+	terms := []KeyValue{{Name: "Phone number", Text: p.Phone(p.Number)},
+		{Name: "Network", Text: cmp.Or(phone.Network(p.Number), "Unknown prefix")},
 		{Name: "Contact", Text: "Not a saved contact"}}
 	if c := p.Recipient.Contact; c != nil {
 		terms[2] = KeyValue{Name: "Contact",

@@ -341,7 +341,8 @@ func (p ListMessagePage) editor() Editor {
 		Templates: p.Templates,
 		Template:  p.Template, TemplateIn: p.TemplateIn, Own: p.Own, Renew: ListPath(p.List.UID, "/message"),
 		RenewPart: "writing",
-		Text:      p.Order.Text, Column: p.Order.Message >= 0, Each: true, Plain: p.Plain, Run: p.running(), NoAddress: p.NoAddress, Errors: p.Errors}
+		Text:      p.Order.Text, Column: p.Order.Message >= 0, Each: true, Plain: p.Plain, Run: p.running(),
+		NoAddress: p.NoAddress, Errors: p.Errors}
 	for i, c := range p.Columns {
 		if i != p.Order.Phone && len(sms.Placeholders(placeholder(c.Name))) == 1 {
 			e.Columns = append(e.Columns, c.Name)

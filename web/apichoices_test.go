@@ -71,7 +71,8 @@ func TestAProgramKeepsTheFirstAndFillsTheEmpty(t *testing.T) {
 	}
 	s.must(json.Unmarshal([]byte(got.body), &answer))
 	want := []string{"1 2348030000101 Dear Ada, Lagos",
-		"2 skipped This number is in row 1, and only the first of each is kept", "3 2348030000102 Dear friend, Lagos", "4 2348030000103 Dear friend, Lagos"}
+		"2 skipped This number is in row 1, and only the first of each is kept", "3 2348030000102 Dear friend, Lagos",
+		"4 2348030000103 Dear friend, Lagos"}
 	if got := s.texts(answer.ID); !slices.Equal(got, want) || answer.LeftOut["sameNumber"] != 1 || answer.LeftOut["duplicates"] != 0 {
 		t.Errorf("%q %+v", got, answer)
 	}

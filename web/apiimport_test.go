@@ -30,7 +30,8 @@ func (m *machine) imports(name, file string, pairs ...string) answer {
 func TestAProgramImportsContacts(t *testing.T) {
 	s, m := factory(t)
 	at := api.Path + "/contacts/import"
-	const two = `{"account":"Clinic","tags":["2026"],"contacts":[{"phone":"0803 000 0101","name":"Ada","fields":{"Town":"Lagos"},"tags":["VIP"]},
+	const two = `{"account":"Clinic","tags":["2026"],"contacts":[{"phone":"0803 000 0101","name":"Ada","fields":{"Town":"Lagos"},
+"tags":["VIP"]},
 {"phone":"08030000102","name":"Bola, \"B\""},{"phone":"+2348030000101","name":"Ada again"}]}`
 	got := form[api.Imported](m.post(at, two).is(200))
 	if got.Rows != 3 || got.Added != 2 || got.Changed != 0 || got.Repeated != 1 || len(got.Warnings) != 0 {
@@ -77,7 +78,8 @@ func TestAProgramImportsAFileOfContacts(t *testing.T) {
 	}
 	// What the program chose is not what a person chooses: the next file has all columns.
 	m.imports("people.csv", file, fields...).is(200)
-	if have := m.contacts(); !strings.Contains(have["2348030000101"], "age:30") || !strings.Contains(have["2348030000101"], "other:08030000201") {
+	if have := m.contacts(); !strings.Contains(have["2348030000101"], "age:30") ||
+		!strings.Contains(have["2348030000101"], "other:08030000201") {
 		t.Errorf("%q", have)
 	}
 	if p := m.imports("people.csv", file, "phoneColumn", "Mobile").problem(422); p.Type != api.ProblemBadRows || p.Rows[0].Row != 3 {
@@ -88,7 +90,8 @@ func TestAProgramImportsAFileOfContacts(t *testing.T) {
 	if have := m.contacts()["2348030000302"]; have != " map[mobile:08030000301] []" {
 		t.Errorf("%q", have)
 	}
-	m.post(api.Path+"/contacts/import", `{"account":"Clinic","contacts":[{"phone":"0803 000 0401","fields":{"Mobile number":"2348030000402"}}]}`).is(200)
+	m.post(api.Path+"/contacts/import", `{"account":"Clinic",
+"contacts":[{"phone":"0803 000 0401","fields":{"Mobile number":"2348030000402"}}]}`).is(200)
 	if have := m.contacts()["2348030000401"]; !strings.Contains(have, "mobilenumber:2348030000402") {
 		t.Errorf("%q", have)
 	}

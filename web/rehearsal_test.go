@@ -52,7 +52,8 @@ func TestADraftIsRehearsedBeforeItIsSent(t *testing.T) {
 		Tally: sms.Tally{"delivered": 20, "undelivered": 1, "late": 2, "doubt": 1}, Pauses: []string{"Three answers were lost"},
 		Networks: []rehearsal.Network{{Name: "MTN", Rows: 24, Delivered: 20, Failed: 1}},
 		Doubt:    &rehearsal.Doubt{Messages: 5, Settled: 4, Row: 3, Recipients: 5, Reason: "We lost the connection"}})
-	got := b.get(views.RehearsalPath(1)).is(200).has("20 of 24 would arrive", "1 min 58 s", "about ₦96", "1 answer was lost and 2 connections failed",
+	got := b.get(views.RehearsalPath(1)).is(200).has("20 of 24 would arrive", "1 min 58 s", "about ₦96",
+		"1 answer was lost and 2 connections failed",
 		"700 delivery reports of the last 90 days", "5 messages were in doubt", "proved that 4 were sent",
 		"decide about the other 1", "Row 3", "Three answers were lost", "MTN", "10 June", "Back to send", "1 came too fast")
 	s.leads(got)

@@ -83,7 +83,8 @@ func TestTooFewReportsPromiseNoShares(t *testing.T) {
 	if got := count(day, "MTN", 1000); got["undelivered"] > 100 {
 		t.Errorf("%v", got)
 	}
-	if day := Learn(Past{Traffic: []sms.Traffic{{Network: "MTN", Key: "undelivered", N: MinReports}}}); count(day, "MTN", 9)["undelivered"] != 9 {
+	all := Past{Traffic: []sms.Traffic{{Network: "MTN", Key: "undelivered", N: MinReports}}}
+	if day := Learn(all); count(day, "MTN", 9)["undelivered"] != 9 {
 		t.Errorf("%+v", day)
 	}
 	if r := (Rehearsal{Kind: Bad, Result: Result{Reports: MinReports}}); r.Foretells() {

@@ -131,7 +131,8 @@ func (s *API) leftOut(ctx context.Context, list int64) (*leftOut, error) {
 		return nil, nil
 	}
 	k := l.Tally.Kinds
-	out := leftOut{Duplicates: k[sms.RowRepeat], SameNumber: k[sms.RowSecond], Blocked: k[sms.RowBlocked], Limit: k[sms.RowOften], Bad: l.Tally.Bad(),
+	out := leftOut{Duplicates: k[sms.RowRepeat], SameNumber: k[sms.RowSecond], Blocked: k[sms.RowBlocked],
+		Limit: k[sms.RowOften], Bad: l.Tally.Bad(),
 		Already: k[sms.RowAlready]}
 	if err != nil || out == (leftOut{}) {
 		return nil, err

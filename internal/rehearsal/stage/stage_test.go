@@ -303,7 +303,8 @@ func TestARehearsalIsStopped(t *testing.T) {
 	r := k.rehearse(c, rehearsal.Usual)
 	k.run()
 	k.until(r.ID, "its beginning", func(r rehearsal.Rehearsal) bool { return r.Done > 0 })
-	if again, err := k.Desk.Rehearse(k.Ctx, k.By, desk.RehearseOrder{CampaignID: c.ID, Kind: rehearsal.Bad}); !errors.Is(err, sms.ErrConflict) ||
+	again, err := k.Desk.Rehearse(k.Ctx, k.By, desk.RehearseOrder{CampaignID: c.ID, Kind: rehearsal.Bad})
+	if !errors.Is(err, sms.ErrConflict) ||
 		again.ID != r.ID {
 		t.Errorf("a second one at a time: %+v, %v", again, err)
 	}
