@@ -26,7 +26,8 @@ type waitKey struct {
 
 // addFlow counts n messages like m, whose campaign's beginning must be known.
 func (c *traffic) addFlow(m sms.Message, n int64) {
-	known, at := picture.Moment{}, m.Delivery.KnownAt
+	// A clock that was set back must not have a report come before its message left.
+	known, at := picture.Moment{}, max(m.Delivery.KnownAt, m.SentAt)
 	switch m.Standing().Tile {
 	case sms.TileNetwork:
 	case sms.TileDelivered:
@@ -38,7 +39,7 @@ func (c *traffic) addFlow(m sms.Message, n int64) {
 	case sms.TileUnknown:
 		known.Unsure = n
 	case sms.TileDecision:
-		known.Unsure, at = n, m.ChangedAt
+		known.Unsure, at = n, max(m.ChangedAt, m.SentAt)
 	default:
 		return
 	}

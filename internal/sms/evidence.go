@@ -188,7 +188,7 @@ func (a StatusQuery) Evaluate(m Message, country string) (Message, Effect) {
 	}
 	if a.Answer.Number != "" {
 		told := DeliveryReport{ProviderID: a.ProviderID, Mobile: a.Answer.Number, Status: a.Answer.Status,
-			ErrorCode: a.Answer.ErrorCode, DoneDate: a.Answer.DoneDate}
+			ErrorCode: a.Answer.ErrorCode, DoneDate: a.Answer.DoneDate, ReceivedAt: a.AskedAt}
 		if after, e := m.Apply(told, country); e == Changed {
 			return after, Changed
 		}

@@ -253,3 +253,22 @@ func TestOtherText(t *testing.T) {
 		t.Error("a text that has been removed was compared")
 	}
 }
+
+// The provider's answer to a question says when it came as a report does: it never
+// takes back since when something is known.
+func TestAnAnswerToAQuestionKeepsSinceWhenItIsKnown(t *testing.T) {
+	for name, c := range map[string]struct {
+		had  Delivery
+		want int64
+	}{
+		"a report came before": {Delivery{Status: Delivrd, DoneDate: "2511221200", KnownAt: 1000}, 1000},
+		"nothing was known":    {Delivery{}, 5000},
+	} {
+		m := Message{Number: "2348031234567", State: Accepted, ProviderID: "p", Delivery: c.had}
+		q := StatusQuery{ProviderID: "p", Why: AskedProof, AskedAt: 5000,
+			Answer: MessageStatus{Number: m.Number, Status: string(Delivrd), DoneDate: "2511221201"}}
+		if after, e := q.Evaluate(m, "NG"); e != Changed || after.Delivery.KnownAt != c.want {
+			t.Errorf("%s: %s, known since %d, want %d", name, e, after.Delivery.KnownAt, c.want)
+		}
+	}
+}
