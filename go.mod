@@ -17,11 +17,12 @@ require (
 	github.com/nyaruka/phonenumbers v1.8.1
 	github.com/playwright-community/playwright-go v0.6000.0
 	github.com/pressly/goose/v3 v3.28.0
+	github.com/tdewolff/minify/v2 v2.24.25
 	github.com/warthog618/sms v0.3.0
 	github.com/xuri/excelize/v2 v2.11.0
 	golang.org/x/net v0.58.0
 	golang.org/x/sync v0.24.0
-	golang.org/x/sys v0.48.0
+	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.45.0
 	golang.org/x/text v0.43.0
 	golang.org/x/time v0.16.0
@@ -50,6 +51,7 @@ require (
 	github.com/richardlehane/msoleps v1.0.6 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
 	github.com/sethvargo/go-retry v0.4.0 // indirect
+	github.com/tdewolff/parse/v2 v2.8.20 // indirect
 	github.com/tiendc/go-deepcopy v1.7.2 // indirect
 	github.com/xuri/efp v0.0.1 // indirect
 	github.com/xuri/nfp v0.0.2-0.20250530014748-2ddeb826f9a9 // indirect

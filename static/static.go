@@ -16,14 +16,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
 )
 
 //go:embed css/*.css *.js *.svg
 var files embed.FS
 
-// sheets are the files of css that are served one after another as app.css. The
-// first says in which order the layers have power; the others stand as they are
-// read, and rules of the same layer that are equally strong go by this order.
+// sheets are the files of css that are served one after another as app.css,
+// without their comments and spaces. The first says in which order the layers
+// have power; the others stand as they are read, and rules of the same layer
+// that are equally strong go by this order.
 const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live pictures flow settings utilities"
 
 // Prefix is where Handler is mounted.
@@ -42,7 +46,7 @@ var table = sync.OnceValue(func() map[string]file {
 	if err != nil {
 		panic("static: reading the embedded files: " + err.Error())
 	}
-	all := map[string]file{"app.css": stylesheet()}
+	all := map[string]file{"app.css": newFile("app.css", minified(stylesheet()))}
 	for _, entry := range entries {
 		if !entry.IsDir() {
 			all[entry.Name()] = newFile(entry.Name(), read(entry.Name()))
@@ -59,12 +63,23 @@ func read(name string) []byte {
 	return content
 }
 
-func stylesheet() file {
-	var css []byte
+// stylesheet is app.css as it is written, with its comments and its air.
+func stylesheet() []byte {
+	var sheet []byte
 	for _, name := range strings.Fields(sheets) {
-		css = append(css, read("css/"+name+".css")...)
+		sheet = append(sheet, read("css/"+name+".css")...)
 	}
-	return newFile("app.css", css)
+	return sheet
+}
+
+func minified(sheet []byte) []byte {
+	m := minify.New()
+	m.AddFunc("text/css", css.Minify)
+	small, err := m.Bytes("text/css", sheet)
+	if err != nil {
+		panic("static: minifying app.css: " + err.Error())
+	}
+	return small
 }
 
 func newFile(name string, content []byte) file {

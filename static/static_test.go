@@ -232,7 +232,7 @@ func atLeast(t *testing.T, theme string, tokens map[string]string, fore, back st
 // system's wish, dark by the person's choice.
 func themes(t *testing.T) (light, dark, chosenDark map[string]string) {
 	t.Helper()
-	css := string(table()["app.css"].plain)
+	css := string(stylesheet())
 	block := func(selector string) map[string]string {
 		_, rest, found := strings.Cut(css, selector)
 		inside, _, closed := strings.Cut(rest, "}")
@@ -275,7 +275,7 @@ func luminance(t *testing.T, colour string) float64 {
 
 // A token that no rule defines would silently fall back.
 func TestEveryTokenUsedIsDefined(t *testing.T) {
-	css := string(table()["app.css"].plain)
+	css := string(stylesheet())
 	defined := map[string]bool{}
 	for _, m := range regexp.MustCompile(`--([\w-]+):`).FindAllStringSubmatch(css, -1) {
 		defined[m[1]] = true
