@@ -346,6 +346,15 @@ func took(m sms.Message) string {
 	return Span(max(time.Duration(m.Delivery.KnownAt-m.SentAt)*time.Millisecond, time.Second))
 }
 
+// exactly is a time with its seconds, and with its day where that is another one.
+func (o Formatter) exactly(ms int64) string {
+	at := o.at(ms)
+	if midnight(at).Equal(midnight(o.Now)) {
+		return at.Format("3:04:05pm")
+	}
+	return at.Format("2 Jan, 3:04:05pm")
+}
+
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
 func binClass(b picture.Bin) string {

@@ -126,7 +126,6 @@ func (s *campaigns) showCampaign(w http.ResponseWriter, r *http.Request, v *page
 func (s *campaigns) campaignFrame(v *page.Visit, p views.CampaignPage) views.PageFrame {
 	c, a := p.Campaign, p.Account
 	f := page.About(v.LiveFrame(c.Name, "campaigns", feed.Campaign(c.ID), feed.Account(a.ID)), v, a)
-	f.Crumbs = []views.Link{{Text: "Campaigns", Href: views.CampaignsPath}}
 	// The page says the same about its own account, and keeps it true.
 	f.Bands = slices.DeleteFunc(f.Bands, func(b views.Banner) bool {
 		return b.ID == "account-paused" && a.ID == v.Account.ID
