@@ -105,9 +105,12 @@ type CampaignPage struct {
 	MoreStates, MoreNetworks bool
 	AgainOf                  *sms.Campaign  // the campaign whose messages this one sends again, nil: none
 	Again                    []sms.Campaign // those that send messages of this one again
-	Pace                     Pace
-	Picture                  CampaignPicture
-	Live                     Refresh
+	// Pattern is the text with its placeholders, the campaign's own or that of its
+	// list; "" where each message has a text of its own.
+	Pattern string
+	Pace    Pace
+	Picture CampaignPicture
+	Live    Refresh
 }
 
 // MessageSearch is what is looked for among a campaign's messages, beside what

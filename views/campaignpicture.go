@@ -161,6 +161,8 @@ func (p CampaignPage) ringWords() (big, small string) {
 	switch {
 	case p.Campaign.State == sms.CampaignPaused, p.Campaign.State == sms.CampaignStopped:
 		return "Nothing is being sent", ""
+	case p.waitsBehind() != "" && p.resting() == "":
+		return "Starts " + strings.TrimPrefix(about(turnOf(p).Ends, p.Now, turnOf(p).Takes), "today "), ""
 	case p.sending() && p.resting() == "" && pace == p.timeLeft():
 		left := TimeLeft(p.forecast().Takes)
 		return left, strings.TrimPrefix(pace, left)
@@ -305,14 +307,14 @@ type common struct {
 
 func (p CampaignPage) common() common {
 	c := p.Campaign
-	if c.Text == "" {
+	if p.Pattern == "" {
 		return common{column: "Message"}
 	}
-	out := common{label: "Text", text: Plain(c.Text)}
+	out := common{label: "Text", text: markRuns(p.Pattern)}
 	if c.Parts > 0 && c.Recipients > 0 && c.Parts%c.Recipients == 0 {
 		out.note = Plural(int(c.Parts/c.Recipients), "part", "parts") + " each"
 	}
-	if len(sms.Placeholders(c.Text)) > 0 {
+	if len(sms.Placeholders(p.Pattern)) > 0 {
 		out.label, out.column = "Text, with placeholders", "Filled in"
 		return out
 	}
@@ -323,11 +325,11 @@ func (p CampaignPage) common() common {
 // differs is what a message has of its own: what stands in the place of marks, or
 // all of its text.
 func (p CampaignPage) differs(m sms.Message) string {
-	if p.Campaign.Text == "" {
+	if p.Pattern == "" {
 		return Shorten(m.Text, 60)
 	}
 	var filled []string
-	for _, s := range sms.Spans(p.Campaign.Text, m.Text) {
+	for _, s := range sms.Spans(p.Pattern, m.Text) {
 		if s.Filled {
 			filled = append(filled, s.Text)
 		}

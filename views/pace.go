@@ -11,10 +11,24 @@ import (
 type Pace struct {
 	LastMinute int64 // requests of the campaign that left in the last minute
 	TooFast    int64 // when the provider last said that the account's come too fast, 0 when not lately
-	// Others are the requests that each of the account's other campaigns still has
-	// before it, and OtherNames what those are called.
-	Others     []int64
-	OtherNames []string
+	Others     []Ahead
+}
+
+// Ahead is another campaign of the account that is being sent: what it is called,
+// when it began, and the messages and requests that it still has before it.
+type Ahead struct {
+	Name            string
+	StartedAt       int64
+	Messages, Calls int64
+}
+
+// others are the requests of the account's other campaigns.
+func (p Pace) others() []int64 {
+	left := make([]int64, len(p.Others))
+	for i, a := range p.Others {
+		left[i] = a.Calls
+	}
+	return left
 }
 
 // CallsLeft estimates how many calls a campaign still has before it.
@@ -37,7 +51,7 @@ func (p CampaignPage) forecast() sms.Forecast {
 	if !hours.Open(p.Now) && !sms.SendsAt(p.Account, p.Campaign, p.Now).After(p.Now) {
 		hours = sms.Hours{} // they do not hold this one back
 	}
-	return sms.Foresee(sms.Turns(CallsLeft(p.Campaign, p.Tally, p.Account), p.Pace.Others), p.Account.PerMinute, hours,
+	return sms.Foresee(sms.Turns(CallsLeft(p.Campaign, p.Tally, p.Account), p.Pace.others()), p.Account.PerMinute, hours,
 		p.Now)
 }
 
@@ -86,19 +100,24 @@ func (p CampaignPage) justStarted() bool {
 // and when its turn comes: each of the others puts in one before it. It is "" for
 // one that does not wait for them.
 func (p CampaignPage) waitsBehind() string {
-	others := len(p.Pace.OtherNames)
+	others := len(p.Pace.Others)
 	if others == 0 || !p.untouched() || p.Campaign.Urgent || p.DayFull || p.Account.Failure != "" {
 		return ""
 	}
-	first := sms.Foresee(int64(others)+1, p.Account.PerMinute, sms.Hours{}, p.Now)
+	first := turnOf(p)
 	if first.Takes < soon && p.justStarted() {
 		return ""
 	}
 	who := Number(others) + " campaigns"
 	if others == 1 {
-		who = "“" + Shorten(p.Pace.OtherNames[0], 40) + "”"
+		who = "“" + Shorten(p.Pace.Others[0].Name, 40) + "”"
 	}
 	return "Waits behind " + who + ", starts " + strings.TrimPrefix(about(first.Ends, p.Now, first.Takes), "today ") + "."
+}
+
+// turnOf is when the campaign's first request leaves.
+func turnOf(p CampaignPage) sms.Forecast {
+	return sms.Foresee(int64(len(p.Pace.Others))+1, p.Account.PerMinute, sms.Hours{}, p.Now)
 }
 
 // timeLeft says how long the sending still takes.

@@ -28,9 +28,12 @@ func TestCampaignSaysHowFastItLeaves(t *testing.T) {
 	s.leads(got)
 	// Nothing of the other has left: it waits for its turn, and the request of the
 	// last minute is not its own.
-	b.get(views.CampaignPath(another.ID)).has("Waits behind “"+c.Name+"”, starts about 10:51am.",
+	waits := b.get(views.CampaignPath(another.ID)).has("Waits behind “"+c.Name+"”", "Starts about 10:51am",
 		"About 20 minutes left at 1 request per minute, shared with 1 other campaign.").lacks("in the last minute",
 		"in a few seconds")
+	if left, own := waits.text("#queue-0 td"), waits.text("#queue-own td"); left != "95" || own != "100" {
+		t.Errorf("the queue has %s and %s messages left, want 95 and 100", left, own)
+	}
 
 	s.send(a, 2, func(sms.Call) sms.Outcome { return sms.Outcome{Class: sms.ClassRate, HTTPStatus: 429} })
 	band := b.get(path).has("Sending at the provider's rate limit",

@@ -196,7 +196,9 @@ func (a answer) rows() (ids []string) {
 	a.t.Helper()
 	a.page().Find("hx-partial").Not(":has(select)").Each(func(_ int, p *goquery.Selection) {
 		target, _ := p.Attr("hx-target")
-		ids = append(ids, strings.TrimPrefix(target, "#"))
+		if target != "#campaign-state" && target != "#campaign-act" {
+			ids = append(ids, strings.TrimPrefix(target, "#"))
+		}
 	})
 	return ids
 }

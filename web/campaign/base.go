@@ -112,22 +112,25 @@ func (s *base) listBehind(ctx context.Context, c sms.Campaign) (*sms.List, error
 
 // callsLeft estimates how many calls each of the account's other campaigns
 // that are being sent has before it.
-func (s *base) callsLeft(ctx context.Context, a sms.Account, not int64) ([]int64, error) {
-	_, left, err := s.sending(ctx, a, not)
+func (s *base) callsLeft(ctx context.Context, a sms.Account, not int64) (left []int64, err error) {
+	others, err := s.sending(ctx, a, not)
+	for _, o := range others {
+		left = append(left, o.Calls)
+	}
 	return left, err
 }
 
-// sending names the account's other campaigns that are being sent, and tells how
-// many calls each has before it.
-func (s *base) sending(ctx context.Context, a sms.Account, not int64) (names []string, left []int64, err error) {
+// sending are the account's other campaigns that are being sent.
+func (s *base) sending(ctx context.Context, a sms.Account, not int64) (others []views.Ahead, err error) {
 	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: a.ID,
 		States: []sms.CampaignState{sms.CampaignRunning}, Limit: 20})
 	for _, row := range rows {
 		if n := views.CallsLeft(row.Campaign, row.Tally, a); n > 0 && row.Campaign.ID != not {
-			names, left = append(names, row.Campaign.Name), append(left, n)
+			others = append(others, views.Ahead{Name: row.Campaign.Name, StartedAt: row.Campaign.StartedAt,
+				Messages: row.Tally.Tile(sms.TileWaiting), Calls: n})
 		}
 	}
-	return names, left, err
+	return others, err
 }
 
 // foundTextMost is the most letters that are looked for in texts.

@@ -90,6 +90,13 @@ func (s *campaigns) campaignPage(r *http.Request, v *page.Visit) (p views.Campai
 	}
 	p = views.CampaignPage{Formatter: s.Formatter(v, a), Campaign: c, Tally: tally, Account: a,
 		CanSend: v.User.Role.AtLeast(sms.Sender), CanFix: v.User.Role.AtLeast(sms.Manager)}
+	if p.Pattern = c.Text; c.Text == "" && c.RemovedAt == 0 {
+		if l, err := s.listBehind(r.Context(), c); err != nil {
+			return p, err
+		} else if l != nil {
+			p.Pattern = l.Order.Text
+		}
+	}
 	if p.Records, err = s.recordNotes(r.Context(), c); err != nil {
 		return p, err
 	}
@@ -194,7 +201,7 @@ func (s *campaigns) addPace(ctx context.Context, p *views.CampaignPage) error {
 		return err
 	}
 	p.Pace = views.Pace{LastMinute: calls, TooFast: tooFast}
-	p.Pace.OtherNames, p.Pace.Others, err = s.sending(ctx, p.Account, p.Campaign.ID)
+	p.Pace.Others, err = s.sending(ctx, p.Account, p.Campaign.ID)
 	return err
 }
 
