@@ -228,7 +228,7 @@ func TestTabsFollowTheReading(t *testing.T) {
 		"check")
 	p.press("Continue")
 	p.sees("Fix them here")
-	p.tabbed("cell-7-1", "cell-8-1", "cell-9-1", "cell-10-1", "go-on")
+	p.tabbed("cell-7-1", "cell-8-1", "cell-9-1", "cell-10-1", "split-10", "go-on")
 	p.press("Leave out 4 rows and continue")
 	p.reaches(atConfirm)
 	p.tabbed("name", "send-now")

@@ -444,3 +444,70 @@ func (p *tab) tabTo(words string) int {
 	p.t.Fatalf("Tab never reaches %q on %s: %q", words, p.URL(), seen)
 	return 0
 }
+
+// TestRowsAreMadeOfOneWithTwoNumbers: a cell with two numbers becomes two rows by
+// one press, by keyboard and without scripts, and each number gets its message
+// once.
+func TestRowsAreMadeOfOneWithTwoNumbers(t *testing.T) {
+	beside(t)
+	o := openOffice(t)
+	b := newBrowser(t)
+	p := newTab(t, b, o.base)
+	p.firstRun(o)
+	defaultSender(t, o)
+	path := filepath.Join(t.TempDir(), "pairs.csv")
+	list := "phone,name\n08034000001 / 08034000002,Ada\n08034000003,Bola\n0803 400 0004 or 0803 400 0005,Chidi\n" +
+		"\"08034000006, 08034000007, 08034000008\",Dayo\n"
+	if err := os.WriteFile(path, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.open("/new/list")
+	p.choose(path)
+	p.reaches(atMessage)
+	p.fill("Message", "Dear ##name##")
+	p.press("Continue")
+	p.sees("3 rows have several numbers in one cell.")
+	p.do(p.Locator("#split-2").Focus())
+	p.do(p.Keyboard().Press("Enter"))
+	p.sees("Row 6 was made of row 2.")
+	p.sees("2 of 5 rows need fixing")
+	p.picture("list-two-rows")
+
+	plain := newTab(t, b, o.base, playwright.BrowserNewContextOptions{JavaScriptEnabled: playwright.Bool(false),
+		Viewport: &playwright.Size{Width: 390, Height: 844}})
+	plain.signIn(adaEmail, adaPassword)
+	plain.do2(plain.Goto(p.URL()))
+	plain.press("Give each number its own row")
+	plain.settles("8 messages are ready")
+	plain.sees("Rows 6 to 9 were made of rows with several numbers.")
+	plain.do2(plain.Goto(p.URL() + "?kind=corrected"))
+	plain.do(plain.Locator("#row-2 button").Click())
+	plain.settles("1 of 7 rows needs fixing")
+	plain.press("Make two rows of row 2")
+	plain.settles("8 messages are ready")
+
+	p.do2(p.Reload())
+	p.press("Continue with 8 messages")
+	p.reaches(atConfirm)
+	p.press("Send 8 messages now")
+	p.reaches(atCampaign)
+	p.finishes()
+	want := map[string]string{"2348034000003": "Dear Bola"}
+	for n, name := range map[int]string{1: "Ada", 2: "Ada", 4: "Chidi", 5: "Chidi", 6: "Dayo", 7: "Dayo", 8: "Dayo"} {
+		want[fmt.Sprintf("234803400000%d", n)] = "Dear " + name
+	}
+	executedOnce(t, o.sandbox, want)
+	p.quiet()
+}
+
+// settles waits, without scripts, until the rows of a list were checked again.
+func (p *tab) settles(words string) {
+	p.t.Helper()
+	waitFor(p.t, patience, words, func() bool {
+		if visible(p.GetByText(words).First()) {
+			return true
+		}
+		p.do2(p.Reload())
+		return false
+	})
+}

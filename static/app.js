@@ -14,7 +14,7 @@
     s.textContent = s.dataset.was;
     delete s.dataset.was;
   });
-  on('submit', e => e.target.dataset.busy && e.submitter && label(e.submitter, e.target.dataset.busy));
+  on('submit', e => e.target.dataset.busy && e.submitter && label(e.submitter, e.submitter.dataset.busy || e.target.dataset.busy));
   addEventListener('pageshow', restore);
 
   /* A press that must not get lost is sent until an answer comes. Pressed twice, it is carried out once. */

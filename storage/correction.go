@@ -20,7 +20,7 @@ func (db listStore) Corrections(ctx context.Context, list int64) ([]sms.Correcti
 	}
 	all := make([]sms.Correction, len(rows))
 	for i, r := range rows {
-		all[i] = sms.Correction{Row: r.RowNo, Column: int(r.Col), Given: r.Given, Corrected: r.Corrected,
+		all[i] = sms.Correction{Row: r.RowNo, From: r.FromRow, Column: int(r.Col), Given: r.Given, Corrected: r.Corrected,
 			By: r.UserID, ByName: r.UserName, At: r.CorrectedAt}
 	}
 	return all, nil
@@ -128,14 +128,41 @@ func (db listStore) CorrectRows(ctx context.Context, l sms.List, tally sms.ListT
 	return after, nil
 }
 
+// CorrectAgain stores corrected cells of a checked list as CorrectRows does, and
+// has all its rows checked again. What was corrected in the rows of gone is
+// forgotten, and with it those of them that were made of others.
+func (db listStore) CorrectAgain(ctx context.Context, l sms.List, cells []sms.Correction, gone []int64,
+	now int64) (after sms.List, err error) {
+	err = db.update(ctx, "correct a list and check it again", func(t *tx) error {
+		after, err = t.updateList(ctx, l.UID, now, func(is *sms.List) error {
+			if is.Version != l.Version || is.State != sms.ListChecked {
+				return sms.ErrConflict
+			}
+			is.State, is.Done, is.Sum, is.Again = sms.ListChecking, 0, 0, false
+			return nil
+		})
+		for i := 0; i < len(gone) && err == nil; i++ {
+			err = t.DeleteRowCorrections(ctx, l.ID, gone[i])
+		}
+		if err != nil {
+			return err
+		}
+		return putCorrections(ctx, t, l.ID, cells, now)
+	})
+	if err != nil {
+		return l, err
+	}
+	return after, nil
+}
+
 func putCorrections(ctx context.Context, t *tx, list int64, cells []sms.Correction, now int64) error {
 	for _, c := range cells {
 		var err error
-		if c.Corrected == c.Given {
+		if c.Corrected == c.Given && c.From == 0 {
 			err = t.DeleteCorrection(ctx, list, c.Row, int64(c.Column))
 		} else {
 			err = t.PutCorrection(ctx, query.PutCorrectionParams{ListID: list, RowNo: c.Row, Col: int64(c.Column),
-				Given: c.Given, Corrected: c.Corrected, UserID: c.By, UserName: c.ByName, CorrectedAt: now})
+				Given: c.Given, Corrected: c.Corrected, UserID: c.By, UserName: c.ByName, CorrectedAt: now, FromRow: c.From})
 		}
 		if err != nil {
 			return err

@@ -170,12 +170,17 @@ func (t *tx) updateList(ctx context.Context, uid string, now int64, change func(
 
 // forgetCorrections forgets the corrections of a list that is read in another
 // way: its rows and columns are others then. Hidden rows have numbers of their
-// own, but what was added behind the file is numbered from its last row on.
+// own, but what was added behind the file is numbered from its last row on, and
+// so are rows that were made of others: those are forgotten then.
 func forgetCorrections(ctx context.Context, t *tx, list int64, before, after sms.ListReading) error {
+	hidden := before.Hidden != after.Hidden
 	if len(after.Added) == 0 {
 		before.Hidden = after.Hidden
 	}
-	if reflect.DeepEqual(before, after) {
+	switch same := reflect.DeepEqual(before, after); {
+	case same && hidden:
+		return t.DeleteMadeRows(ctx, list)
+	case same:
 		return nil
 	}
 	return t.DeleteCorrections(ctx, list)

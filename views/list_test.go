@@ -87,7 +87,7 @@ func TestFieldsOfRowsToFix(t *testing.T) {
 	p.Notes = []sms.RowNote{{Row: 2, Kind: sms.RowNumber, Text: "Too short", Cells: []string{"13", "Ada"}}}
 	p.Fixed = map[int64][]sms.Correction{2: {{Row: 2, Given: "12", Corrected: "13"}}}
 	_, doc := render(t, ListCheck(PageFrame{}, p))
-	if got := doc.Find("#row-2 .what").Text(); got != "Still wrong: too short  In the file: 12" {
+	if got := strings.TrimSpace(doc.Find("#row-2 .what").Text()); got != "Still wrong: too short  In the file: 12" {
 		t.Errorf("typed and wrong: %q", got)
 	}
 	p.Notes, p.Done = nil, []sms.RowNote{{Row: 2, Kind: sms.RowCorrected, Text: "Corrected by Ada", Before: "12", After: "14",

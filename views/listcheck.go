@@ -17,6 +17,9 @@ type ListCheckPage struct {
 	Notes    []sms.RowNote
 	Done     []sms.RowNote              // rows that were to be fixed when the page was opened, and are right now
 	Fixed    map[int64][]sms.Correction // by row, of the rows shown
+	Made     []sms.Correction           // all rows that were made of others, in their order
+	Several  map[int64]int              // by row, of the rows shown: how many numbers its cell has; 0 for one
+	MaxSplit int                        // the most rows of which others are made at once
 	After    int64                      // the page begins behind this row
 	Upto     int64                      // and ended with this one when it was opened
 	Trail    string                     // the pages before this one
@@ -302,6 +305,10 @@ func (p ListCheckPage) where() string {
 	}
 	last := p.tally().Map[len(p.tally().Map)-1].Last
 	var said []string
+	if len(p.Made) > 0 {
+		said = append(said, madeWhere(p.Made))
+		last = p.tally().Last
+	}
 	for _, s := range slices.Backward(p.List.Reading.Added) {
 		first := last - s.Rows + 1
 		rows := "Rows " + Number(int(first)) + " to " + Number(int(last))
@@ -316,6 +323,15 @@ func (p ListCheckPage) where() string {
 	}
 	slices.Reverse(said)
 	return strings.Join(said, " ")
+}
+
+// madeWhere says which rows were made of others.
+func madeWhere(made []sms.Correction) string {
+	first, last := made[0].Row, made[len(made)-1].Row
+	if first == last {
+		return "Row " + Number(int(first)) + " was made of row " + Number(int(made[0].From)) + "."
+	}
+	return "Rows " + Number(int(first)) + " to " + Number(int(last)) + " were made of rows with several numbers."
 }
 
 // nextStepText says what the way on leads to. Nothing is sent by it.

@@ -77,7 +77,7 @@ func (r fixRow) editable() bool { return r.Column >= 0 && r.Kind != sms.RowUnrea
 
 // sentence is what is wrong, also after it was typed anew.
 func (r fixRow) sentence() string {
-	if _, typed := r.correction(); !typed || r.Text == "" || !r.Kind.Bad() {
+	if c, typed := r.correction(); !typed || c.From != 0 || r.Text == "" || !r.Kind.Bad() {
 		return r.Text
 	}
 	first := []rune(r.Text)
@@ -88,8 +88,10 @@ func (r fixRow) sentence() string {
 func (r fixRow) was() string {
 	c, typed := r.correction()
 	switch {
-	case !typed:
+	case !typed || c.From != 0 && !r.Kind.Bad():
 		return ""
+	case c.From != 0:
+		return "From row " + Number(int(c.From))
 	case strings.TrimSpace(c.Given) == "":
 		return "The file has nothing here"
 	}
@@ -104,6 +106,48 @@ func (p ListCheckPage) name(r fixRow) string {
 		}
 	}
 	return ""
+}
+
+// madeOf is the row of which this one was made, 0: of none.
+func (p ListCheckPage) madeOf(row int64) int64 {
+	for _, c := range p.Made {
+		if c.Row == row {
+			return c.From
+		}
+	}
+	return 0
+}
+
+// unsplit is the row whose other numbers' rows can be taken back where this row
+// stands, 0: none.
+func (p ListCheckPage) unsplit(r fixRow) int64 {
+	for _, c := range p.Made {
+		if c.Row == r.Row || c.From == r.Row {
+			return c.From
+		}
+	}
+	return 0
+}
+
+// splitText is the button that gives each number of a row its own one.
+func (p ListCheckPage) splitText(r fixRow) string {
+	if n := p.Several[r.Row]; n > 2 {
+		return "Make " + Number(n) + " rows"
+	}
+	return "Make two rows"
+}
+
+// splitAll is the offer to do that for all rows at once.
+func (p ListCheckPage) splitAll() (words, button string, is bool) {
+	n := int(p.tally().Several)
+	if n < 2 || p.Kind != "" && sms.RowKind(p.Kind) != sms.RowNumber {
+		return "", "", false
+	}
+	button = "Give each number its own row"
+	if n > p.MaxSplit {
+		button += ", for the first " + Number(p.MaxSplit) + " rows"
+	}
+	return Number(n) + " rows have several numbers in one cell.", button, true
 }
 
 // maxFixColumns is the most columns of the table of rows to fix; the others

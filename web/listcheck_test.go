@@ -373,3 +373,59 @@ func TestACellAlone(t *testing.T) {
 		t.Fatalf("it leads to %q", to)
 	}
 }
+
+const twoInACell = "phone,name\n08031234567 / 08051234567,Ada\n08031234568,Bola\n08031234569 or 0803123,Chidi\n" +
+	"08031234570; 08051234570; 08071234570,Dayo\n"
+
+// Without scripts the offer is a button of the row, and what was typed elsewhere
+// goes along.
+func TestRowsAreMadeOfRowsWithSeveralNumbers(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	s.importer()
+	b := s.as(s.boss)
+	at, page := b.checks("fees.csv", twoInACell, "Dear ##name##")
+	page.has("3 of 4 rows need fixing", "3 rows have several numbers in one cell.")
+	for row, want := range map[string]string{"2": "Make two rows of row 2", "4": "Make two rows of row 4", "5": "Make 3 rows of row 5"} {
+		if got := page.text("#split-" + row); got != want {
+			t.Errorf("row %s offers %q, want %q", row, got, want)
+		}
+	}
+	split := func(page answer, field, value string, typed ...string) answer {
+		button := page.attr("#"+field+"-"+value, "formaction")
+		b.post(button, page.formOf("#make", append(typed, field, value)...)...).is(http.StatusSeeOther)
+		return b.get(at + "/check").is(200)
+	}
+	page = split(page, "split", "2", "cell:4:0", "08031234569")
+	page.has("1 of 5 rows needs fixing", "Row 6 was made of row 2.", "1 row was made of rows with several numbers.",
+		"3 rows were corrected here.", "4 messages are ready").lacks("several numbers in one cell")
+	page = split(page, "split", "5")
+	page.has("7 messages are ready", "Rows 6 to 8 were made of rows with several numbers.")
+	made := b.get(at+"/check?kind=corrected").is(200).has("Made of row 2 by Ada Obi", "Made of row 5 by Ada Obi")
+	page = split(made, "undo", "5")
+	page.has("1 of 5 rows needs fixing")
+	b.post(at+"/split", page.formOf("#unsplit-all")...).is(http.StatusSeeOther)
+	page = b.get(at + "/check").is(200).has("2 of 4 rows need fixing")
+
+	page = split(page, "split", "all")
+	page.has("7 messages are ready")
+	again := b.get(at + "/check?kind=corrected").is(200)
+	b.post(at+"/split", again.formOf("#make", "cell:6:0", "0803", "undo", "2")...).is(http.StatusSeeOther)
+	b.get(at+"/check").is(200).has("1 of 6 rows needs fixing").count("#row-2", 1)
+	s.as(s.hire("eve@example.org", sms.Sender)).post(at+"/split", "split", "all").is(http.StatusNotFound)
+}
+
+// A row that was made for a number that is wrong says whose it is.
+func TestAMadeRowThatIsToBeFixed(t *testing.T) {
+	s := newSite(t)
+	s.clinic()
+	s.importer()
+	b := s.as(s.boss)
+	at, page := b.checks("fees.csv", twoInACell, "Dear ##name##")
+	b.post(at+"/split", page.formOf("#make", "split", "4")...).is(http.StatusSeeOther)
+	page = b.get(at + "/check").is(200).has("3 of 5 rows need fixing")
+	if got := page.text("#row-6 .what"); !strings.Contains(got, "Too short") || !strings.Contains(got, "From row 4") ||
+		!strings.Contains(got, "Undo") {
+		t.Errorf("%q", got)
+	}
+}

@@ -122,6 +122,8 @@ func (s *Web) table(callbacks http.Handler) []page.Route {
 		{Method: "POST", Pattern: campaign.ListsPath + "/already", Least: sms.Sender, Do: s.campaign.Uploads.ListAlready},
 		{Method: "GET", Pattern: campaign.ListsPath + "/rows", Least: sms.Sender, Do: s.campaign.Uploads.ListBack},
 		{Method: "POST", Pattern: campaign.ListsPath + "/rows", Least: sms.Sender, Do: s.campaign.Uploads.ListRows},
+		{Method: "GET", Pattern: campaign.ListsPath + "/split", Least: sms.Sender, Do: s.campaign.Uploads.ListBack},
+		{Method: "POST", Pattern: campaign.ListsPath + "/split", Least: sms.Sender, Do: s.campaign.Uploads.ListSplit},
 		{Method: "GET", Pattern: campaign.ListsPath + "/fill", Least: sms.Sender, Do: s.campaign.Uploads.ListBack},
 		{Method: "POST", Pattern: campaign.ListsPath + "/fill", Least: sms.Sender, Do: s.campaign.Uploads.ListFill},
 		{Method: "GET", Pattern: campaign.ListsPath + "/first", Least: sms.Sender, Do: s.campaign.Uploads.ListBack},

@@ -260,7 +260,7 @@ func (c *checker) row(r sheet.Row) (sms.ListRow, []sms.RowNote) {
 	v, notes := c.judge(r)
 	if len(fixed) > 0 {
 		c.tally.Kinds[sms.RowCorrected]++
-		notes = append(notes, correctedNote(r, fixed[0]))
+		notes = append(notes, correctedNote(r, fixed))
 	}
 	c.here.ready = v.Kind == ""
 	c.places.count(v.Row, c.here)
@@ -294,6 +294,9 @@ func (c *checker) judge(r sheet.Row) (v sms.ListRow, notes []sms.RowNote) {
 		return bad(sms.RowUnreadable, -1, r.Problem)
 	}
 	phone, kind, sentence := c.phones.read(cell(r.Cells, c.list.Order.Phone))
+	if kind == sms.RowNumber && SeveralNumbers(c.account, r.Cells[c.list.Order.Phone]) != nil {
+		c.tally.Several++
+	}
 	if kind != "" {
 		return bad(kind, c.list.Order.Phone, sentence)
 	}

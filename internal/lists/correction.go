@@ -26,6 +26,7 @@ type Corrections struct {
 // CorrectionStore is what corrections need to be remembered.
 type CorrectionStore interface {
 	BlockedAmong(ctx context.Context, account int64, numbers []string) (map[string]sms.Blocked, error)
+	CorrectAgain(ctx context.Context, l sms.List, cells []sms.Correction, gone []int64, now int64) (sms.List, error)
 	Corrections(ctx context.Context, list int64) ([]sms.Correction, error)
 	CorrectRows(ctx context.Context, l sms.List, tally sms.ListTally, cells []sms.Correction, rows []sms.RowVerdict,
 		now int64) (sms.List, error)
@@ -63,14 +64,20 @@ const (
 // can be corrected; what the file has takes a correction back. Cells that are as
 // they were cost nothing. The fields of its Invalid are "cell:ROW:COLUMN".
 func (d *Corrections) Correct(ctx context.Context, by sms.User, uid string, cells []Cell) (sms.List, error) {
-	if err := by.May(sms.Sender, "correct list"); err != nil {
-		return sms.List{}, err
-	}
 	if len(cells) > maxCellsAtOnce {
 		return sms.List{}, fmt.Errorf("correct list: %w: %d cells at once", sms.ErrConflict, len(cells))
 	}
+	return d.order(by, "correct list", func() (sms.List, error) { return d.correct(ctx, by, uid, cells) })
+}
+
+// order carries out an order, and begins it again where the list was changed
+// meanwhile.
+func (d *Corrections) order(by sms.User, what string, do func() (sms.List, error)) (sms.List, error) {
+	if err := by.May(sms.Sender, what); err != nil {
+		return sms.List{}, err
+	}
 	for try := 1; ; try++ {
-		l, err := d.correct(ctx, by, uid, cells)
+		l, err := do()
 		if !errors.Is(err, sms.ErrConflict) || try == correctTries || l.State != sms.ListChecked {
 			return l, err
 		}
@@ -78,14 +85,8 @@ func (d *Corrections) Correct(ctx context.Context, by sms.User, uid string, cell
 }
 
 func (d *Corrections) correct(ctx context.Context, by sms.User, uid string, cells []Cell) (sms.List, error) {
-	l, err := d.lists.ownList(ctx, by, uid)
-	if err != nil {
-		return l, err
-	}
-	if l.State != sms.ListChecked {
-		return l, fmt.Errorf("correct list: %w: the list is %s", sms.ErrConflict, l.State)
-	}
-	e, err := d.edit(ctx, l)
+	e, err := d.mendable(ctx, by, uid)
+	l := e.list
 	if err != nil {
 		return l, err
 	}
@@ -98,6 +99,9 @@ func (d *Corrections) correct(ctx context.Context, by sms.User, uid string, cell
 	if err := bad.Or(); err != nil || len(e.cells) == 0 {
 		return l, err
 	}
+	if e.whole {
+		return e.checkAgain(ctx, by, "list.correct", cellsOfList(e))
+	}
 	if err := e.check(ctx); err != nil {
 		return l, err
 	}
@@ -106,13 +110,15 @@ func (d *Corrections) correct(ctx context.Context, by sms.User, uid string, cell
 	if err != nil {
 		return l, err
 	}
-	d.lists.audit(ctx, by, "list.correct", feed.List(uid), strconv.Itoa(len(e.cells))+" cells of "+l.FileName)
+	d.lists.audit(ctx, by, "list.correct", feed.List(uid), cellsOfList(e))
 	d.lists.feed.Publish(feed.List(uid))
 	if e.again {
 		return d.again(ctx, after, func(*sms.ListOrder) {})
 	}
 	return after, nil
 }
+
+func cellsOfList(e *edit) string { return strconv.Itoa(len(e.cells)) + " cells of " + e.list.FileName }
 
 // FillEmpty says what stands in the place of a mark in rows that have nothing
 // for it; "" takes that back. All rows are checked again. The field of its
@@ -204,8 +210,13 @@ func correct(cells []string, fixed []sms.Correction) []string {
 }
 
 // correctedNote says of a row what a person corrected in it.
-func correctedNote(r sheet.Row, c sms.Correction) sms.RowNote {
-	return sms.RowNote{Row: int64(r.Number), Kind: sms.RowCorrected, Column: c.Column, Text: "Corrected by " + c.ByName,
+func correctedNote(r sheet.Row, fixed []sms.Correction) sms.RowNote {
+	c, words := fixed[0], "Corrected by "+fixed[0].ByName
+	if made := madeRows(fixed); len(made) > 0 {
+		c = made[0]
+		words = "Made of row " + strconv.FormatInt(c.From, 10) + " by " + c.ByName
+	}
+	return sms.RowNote{Row: int64(r.Number), Kind: sms.RowCorrected, Column: c.Column, Text: words,
 		Before: cut(c.Given), After: cut(c.Corrected), Cells: noteRow(r.Cells, true)}
 }
 
@@ -231,18 +242,55 @@ type rowReader struct {
 	*sheet.Reader
 	file  io.Closer
 	fixed map[int64][]sms.Correction
-	added *addedReader // what follows the file, nil for nothing
-	last  int          // number of the row that was read last
+	added *addedReader       // what follows the file, nil for nothing
+	last  int                // number of the row that was read last, of those that were not made of others
+	made  []sms.Correction   // the rows made of others, which follow all, in their order
+	cells map[int64][]string // by row: the cells of those of which others were made, as far as they were read
 }
 
 // Next is the next row; io.EOF behind the last.
 func (r *rowReader) Next() (sheet.Row, error) {
 	row, err := r.next()
-	if err == nil {
+	switch {
+	case err == nil:
 		r.last = row.Number
-		row.Cells = correct(row.Cells, r.fixed[int64(row.Number)])
+	case err == io.EOF:
+		row, err = r.nextMade()
 	}
-	return row, err
+	if err != nil {
+		return row, err
+	}
+	row.Cells = correct(row.Cells, r.fixed[int64(row.Number)])
+	if _, more := r.cells[int64(row.Number)]; more {
+		r.cells[int64(row.Number)] = row.Cells
+	}
+	return row, nil
+}
+
+// nextMade is the next row that was made of another one, with that one's cells;
+// io.EOF behind the last.
+func (r *rowReader) nextMade() (sheet.Row, error) {
+	for len(r.made) > 0 {
+		m := r.made[0]
+		r.made = r.made[1:]
+		if cells := r.cells[m.From]; cells != nil {
+			return sheet.Row{Number: int(m.Row), Cells: cells}, nil
+		}
+	}
+	return sheet.Row{}, io.EOF
+}
+
+// follow says which rows were made of others, by the numbers in a column.
+func (r *rowReader) follow(fixed []sms.Correction, column int) {
+	for _, c := range madeRows(fixed) {
+		if c.Column != column {
+			continue
+		}
+		if r.cells == nil {
+			r.cells = map[int64][]string{}
+		}
+		r.made, r.cells[c.From] = append(r.made, c), nil
+	}
 }
 
 func (r *rowReader) next() (sheet.Row, error) {

@@ -60,7 +60,8 @@ func TestACorrectedCellIsJudgedAsTheWholeFileWouldBe(t *testing.T) {
 	r := newKit(t, sandbox.Config{}, nil)
 	r.importer()
 	r.Block("08031234569")
-	number := rapid.SampledFrom([]string{"08031234567", "08031234568", "08031234569", "0803123", "", "0803 123 4567x"})
+	number := rapid.SampledFrom([]string{"08031234567", "08031234568", "08031234569", "0803123", "", "0803 123 4567x",
+		"08031234567 / 08031234569", "0803 123 4568 or 08031234567, 08031234570", "08031234571 & 0803123"})
 	value := rapid.SampledFrom([]string{"Ada", "Bola", "", "ọmọ", strings.Repeat("long ", 250)})
 	rapid.Check(t, func(t *rapid.T) {
 		var file strings.Builder
@@ -79,7 +80,11 @@ func TestACorrectedCellIsJudgedAsTheWholeFileWouldBe(t *testing.T) {
 			t.Fatalf("%s: %s", l.State, l.Problem)
 		}
 		for range rapid.IntRange(1, 6).Draw(t, "corrections") {
-			c := lists.Cell{Row: int64(rapid.IntRange(2, rows+2).Draw(t, "row")), Column: rapid.IntRange(0, 1).Draw(t, "column")}
+			c := lists.Cell{Row: int64(rapid.IntRange(2, rows+6).Draw(t, "row")), Column: rapid.IntRange(0, 1).Draw(t, "column")}
+			if what := rapid.IntRange(0, 5).Draw(t, "what"); what < 2 {
+				l = r.splitOrNot(t, l, what == 0, rapid.SampledFrom([][]int64{nil, {c.Row}}).Draw(t, "rows"))
+				continue
+			}
 			if c.Value = number.Draw(t, "to"); c.Column == 1 {
 				c.Value = value.Draw(t, "to")
 			}
@@ -110,6 +115,18 @@ func TestACorrectedCellIsJudgedAsTheWholeFileWouldBe(t *testing.T) {
 			t.Fatalf("the whole file counts otherwise (-file +in place):\n%s", d)
 		}
 	})
+}
+
+// splitOrNot has rows made of rows, or takes them back, and gives the list.
+func (r *kit) splitOrNot(t *rapid.T, l sms.List, split bool, rows []int64) sms.List {
+	do := r.Desk.Unsplit
+	if split {
+		do = r.Desk.Split
+	}
+	if _, err := do(r.Ctx, r.By, l.UID, rows); err != nil {
+		t.Fatal(err)
+	}
+	return r.settled(l.UID)
 }
 
 const toFix = "phone,name,amount\n0803123,Ada,10\n08031234567,Bola,\n08031234568,Chidi,\n08031234568,Dayo,30\n"

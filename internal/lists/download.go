@@ -199,6 +199,11 @@ func (o *uploadedList) columns() []string {
 func (o *uploadedList) words(row int64) string {
 	var words []string
 	for _, c := range o.reader.fixed[row] {
+		if c.From != 0 {
+			words = append(words, fmt.Sprintf("made of row %d, %s was “%s”, by %s on %s", c.From, o.name(c.Column), c.Given,
+				c.ByName, stamp(c.At, o.zone)))
+			continue
+		}
 		was := "empty"
 		if c.Given != "" {
 			was = "“" + c.Given + "”"

@@ -144,7 +144,7 @@ func (e *Evidence) writeCorrections(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	zone := e.account.Location()
-	return sheet.WriteTableCSV(w, table([]string{"Row", "Column", "In the file", "Corrected", "Who", "When"},
+	return sheet.WriteTableCSV(w, table([]string{"Row", "Column", "In the file", "Corrected", "Who", "When", "Made of row"},
 		func(yield func(sms.Correction, error) bool) {
 			for _, c := range all {
 				if !yield(c, nil) {
@@ -152,7 +152,12 @@ func (e *Evidence) writeCorrections(ctx context.Context, w io.Writer) error {
 				}
 			}
 		}, func(c sms.Correction) []string {
-			return []string{strconv.FormatInt(c.Row, 10), e.file.name(c.Column), c.Given, c.Corrected, c.ByName, stamp(c.At, zone)}
+			from := ""
+			if c.From != 0 {
+				from = strconv.FormatInt(c.From, 10)
+			}
+			return []string{strconv.FormatInt(c.Row, 10), e.file.name(c.Column), c.Given, c.Corrected, c.ByName,
+				stamp(c.At, zone), from}
 		}))
 }
 

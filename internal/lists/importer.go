@@ -230,6 +230,7 @@ func (im *Importer) check(ctx context.Context, l sms.List) error {
 		return err
 	}
 	tally := c.result(reader.Tally())
+	tally.Last = int64(reader.last)
 	im.releaseMemory(ctx, l)
 	if l.Purpose != sms.ForContacts {
 		tally.LookedAt = im.lists.ms()

@@ -147,6 +147,7 @@ func (d *Lists) openList(ctx context.Context, account sms.Account, l sms.List, r
 		return nil, errors.Join(err, file.Close())
 	}
 	rows := &rowReader{Reader: reader, file: file, fixed: byRow(fixed)}
+	rows.follow(fixed, l.Order.Phone)
 	if len(l.Reading.Added) > 0 {
 		rows.added = &addedReader{list: l, country: account.Country, abroad: account.Abroad, store: d.corrected}
 	}

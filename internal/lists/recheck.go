@@ -27,7 +27,9 @@ type edit struct {
 	given   map[int64][]string // by row: what is to be checked
 	before  map[int64]standing // of every row that may change
 	after   map[int64]standing
-	again   bool // the whole list must be checked again
+	again   bool    // the whole list must be checked again
+	whole   bool    // and nothing is to be judged in place
+	gone    []int64 // rows that were made of others and are taken out
 }
 
 // standing is a row with what is said of it.
@@ -83,16 +85,25 @@ func (e *edit) put(ctx context.Context, by sms.User, c Cell, bad sms.Invalid) er
 	}
 	was := slices.IndexFunc(e.fixed[c.Row], func(f sms.Correction) bool { return f.Column == c.Column })
 	if was >= 0 {
-		fix.Given = e.fixed[c.Row][was].Given
+		fix.Given, fix.From = e.fixed[c.Row][was].Given, e.fixed[c.Row][was].From
 		e.fixed[c.Row] = slices.Delete(slices.Clone(e.fixed[c.Row]), was, was+1)
 	}
-	if value == strings.TrimSpace(fix.Given) {
+	if value == strings.TrimSpace(fix.Given) && fix.From == 0 {
 		fix.Corrected = fix.Given
 	} else {
 		e.fixed[c.Row] = append(slices.Clone(e.fixed[c.Row]), fix)
 		slices.SortFunc(e.fixed[c.Row], func(a, b sms.Correction) int { return a.Column - b.Column })
 	}
 	e.cells = append(e.cells, fix)
+	for _, m := range e.made() {
+		if m.From != c.Row {
+			continue
+		}
+		// The rows made of this one have its cells.
+		if e.whole = true; m.Column == c.Column && value == strings.TrimSpace(m.Given) {
+			e.unmake(by, m)
+		}
+	}
 	e.given[c.Row] = correct(cells, []sms.Correction{fix})
 	return nil
 }
@@ -308,6 +319,9 @@ func (e *edit) recount(ctx context.Context, row int64) error {
 			here.note(n.Kind)
 			if n.Kind == sms.RowMissing {
 				t.Lacks[n.Column] += side.n
+			}
+			if severalIn(e.account, e.list.Order.Phone, n) {
+				t.Several += side.n
 			}
 		}
 		for f, n := range side.fixes {

@@ -178,7 +178,7 @@ type RowVerdict struct {
 
 // Correction is a cell of a list as a person corrected it.
 type Correction struct {
-	Row              int64
+	Row, From        int64 // From: the row of which a person made this one, 0: it is one of the file
 	Column           int
 	Given, Corrected string // what the file has, what a person typed
 	By               int64  // user
@@ -193,24 +193,24 @@ type MapCell struct {
 
 // ListTally counts the rows of a checked list.
 type ListTally struct {
-	Rows    int64 // all, without blank, hidden and header rows
-	Good    int64 // to be sent
-	Hidden  int64
-	Blank   int64
-	Headers int64             // rows that say the names of the columns again
-	Kinds   map[RowKind]int64 // bad and left-out rows are in exactly one of those kinds
-	Fixes   map[string]int64  // what was repaired, in words, such as "Removed spaces"
-	Parts   int64             // of the rows to be sent
-	Unicode int64             // rows to be sent that need Unicode
-	Longest int64             // the row to be sent with the most parts, 0: none
-	Odd     int64             // the first row to be sent that needs Unicode, 0: none
-	Letters string            // the special letters that make texts longer, at most 20
-	Texts   int64             // different texts among the rows to be sent
-	Columns int               // of the widest row
-	Added   int64             // people who were new, of a list for contacts that is made
-	Changed int64             // and those of whom something was new
-	Map     []MapCell         // the rows of the list from its first to its last
-	Lacks   map[int]int64     // by column: rows with nothing in it that need it
+	Rows           int64 // all, without blank, hidden and header rows
+	Good           int64 // to be sent
+	Hidden, Blank  int64
+	Headers        int64             // rows that say the names of the columns again
+	Several        int64             // rows to fix that have several numbers in their cell
+	Last           int64             // number of the last row before those that were made of others
+	Kinds          map[RowKind]int64 // bad and left-out rows are in exactly one of those kinds
+	Fixes          map[string]int64  // what was repaired, in words, such as "Removed spaces"
+	Parts          int64             // of the rows to be sent
+	Unicode        int64             // rows to be sent that need Unicode
+	Longest        int64             // the row to be sent with the most parts, 0: none
+	Odd            int64             // the first row to be sent that needs Unicode, 0: none
+	Letters        string            // the special letters that make texts longer, at most 20
+	Texts          int64             // different texts among the rows to be sent
+	Columns        int               // of the widest row
+	Added, Changed int64             // of a list for contacts that is made: who was new, and of whom something was
+	Map            []MapCell         // the rows of the list from its first to its last
+	Lacks          map[int]int64     // by column: rows with nothing in it that need it
 	// Already are those of Good who got nearly the same text lately, nil where
 	// nobody did; LookedAt is when that was looked up (ms).
 	Already  *AlreadySent

@@ -71,12 +71,22 @@ delete from campaign where id = $1 and state = 'hidden';
 select * from list_correction where list_id = $1 order by row_no, col;
 
 -- name: PutCorrection :exec
-insert into list_correction (list_id, row_no, col, given, corrected, user_id, user_name, corrected_at) values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into list_correction (list_id, row_no, col, given, corrected, user_id, user_name, corrected_at, from_row)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 on conflict (list_id, row_no, col) do update set corrected = excluded.corrected, user_id = excluded.user_id, user_name = excluded.user_name,
   corrected_at = excluded.corrected_at;
 
 -- name: DeleteCorrection :exec
 delete from list_correction where list_id = $1 and row_no = $2 and col = $3;
 
+-- name: DeleteRowCorrections :exec
+delete from list_correction where list_id = $1 and row_no = $2;
+
 -- name: DeleteCorrections :exec
 delete from list_correction where list_id = $1;
+
+-- name: DeleteMadeRows :exec
+delete from list_correction where list_correction.list_id = $1 and (
+  list_correction.row_no >= (select min(m.row_no) from list_correction m where m.list_id = $1 and m.from_row > 0)
+  or exists (select 1 from list_correction m where m.list_id = $1 and m.from_row = list_correction.row_no
+    and m.col = list_correction.col));

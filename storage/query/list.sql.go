@@ -186,6 +186,27 @@ func (q *Queries) DeleteList(ctx context.Context, iD int64, version int64) (int6
 	return result.RowsAffected()
 }
 
+const deleteMadeRows = `-- name: DeleteMadeRows :exec
+delete from list_correction where list_correction.list_id = $1 and (
+  list_correction.row_no >= (select min(m.row_no) from list_correction m where m.list_id = $1 and m.from_row > 0)
+  or exists (select 1 from list_correction m where m.list_id = $1 and m.from_row = list_correction.row_no
+    and m.col = list_correction.col))
+`
+
+func (q *Queries) DeleteMadeRows(ctx context.Context, listID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteMadeRows, listID)
+	return err
+}
+
+const deleteRowCorrections = `-- name: DeleteRowCorrections :exec
+delete from list_correction where list_id = $1 and row_no = $2
+`
+
+func (q *Queries) DeleteRowCorrections(ctx context.Context, listID int64, rowNo int64) error {
+	_, err := q.db.ExecContext(ctx, deleteRowCorrections, listID, rowNo)
+	return err
+}
+
 const deleteSomeMessages = `-- name: DeleteSomeMessages :execrows
 delete from message where id in (select m.id from message m where m.campaign_id = $1 order by m.id limit $2)
 `
@@ -384,7 +405,7 @@ func (q *Queries) ListCampaign(ctx context.Context, iD int64, version int64, cam
 }
 
 const listCorrections = `-- name: ListCorrections :many
-select list_id, row_no, col, given, corrected, user_id, user_name, corrected_at from list_correction where list_id = $1 order by row_no, col
+select list_id, row_no, col, given, corrected, user_id, user_name, corrected_at, from_row from list_correction where list_id = $1 order by row_no, col
 `
 
 func (q *Queries) ListCorrections(ctx context.Context, listID int64) ([]ListCorrection, error) {
@@ -405,6 +426,7 @@ func (q *Queries) ListCorrections(ctx context.Context, listID int64) ([]ListCorr
 			&i.UserID,
 			&i.UserName,
 			&i.CorrectedAt,
+			&i.FromRow,
 		); err != nil {
 			return nil, err
 		}
@@ -534,7 +556,8 @@ func (q *Queries) OldLists(ctx context.Context, changedAt int64) ([]List, error)
 }
 
 const putCorrection = `-- name: PutCorrection :exec
-insert into list_correction (list_id, row_no, col, given, corrected, user_id, user_name, corrected_at) values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into list_correction (list_id, row_no, col, given, corrected, user_id, user_name, corrected_at, from_row)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 on conflict (list_id, row_no, col) do update set corrected = excluded.corrected, user_id = excluded.user_id, user_name = excluded.user_name,
   corrected_at = excluded.corrected_at
 `
@@ -548,6 +571,7 @@ type PutCorrectionParams struct {
 	UserID      int64
 	UserName    string
 	CorrectedAt int64
+	FromRow     int64
 }
 
 func (q *Queries) PutCorrection(ctx context.Context, arg PutCorrectionParams) error {
@@ -560,6 +584,7 @@ func (q *Queries) PutCorrection(ctx context.Context, arg PutCorrectionParams) er
 		arg.UserID,
 		arg.UserName,
 		arg.CorrectedAt,
+		arg.FromRow,
 	)
 	return err
 }

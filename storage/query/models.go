@@ -549,6 +549,7 @@ type ListCorrection struct {
 	UserID      int64
 	UserName    string
 	CorrectedAt int64
+	FromRow     int64
 }
 
 type ListMapping struct {

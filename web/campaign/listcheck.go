@@ -59,7 +59,7 @@ func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.
 		return err
 	}
 	if l.State == sms.ListChecked {
-		if err := s.readNotes(r, &p); err != nil {
+		if err := s.readNotes(r, &p, a); err != nil {
 			return err
 		}
 		p.Currency = a.Currency
@@ -97,7 +97,7 @@ func listNav(l sms.List) string {
 
 // readNotes reads the rows that the page shows: of the kind asked for, else
 // the ones to fix, else of the first kind that there is.
-func (s *uploads) readNotes(r *http.Request, p *views.ListCheckPage) error {
+func (s *uploads) readNotes(r *http.Request, p *views.ListCheckPage, a sms.Account) error {
 	q, t := r.URL.Query(), p.List.Tally
 	if r.Method == http.MethodPost {
 		q = r.PostForm
@@ -129,19 +129,24 @@ func (s *uploads) readNotes(r *http.Request, p *views.ListCheckPage) error {
 		return err
 	}
 	p.Kind, p.Notes, p.After, p.Trail = string(kind), notes, filter.After, q.Get("trail")
-	if fields {
-		if err := s.readFixed(r.Context(), p, page.Number(q.Get("since")), page.Number(q.Get("upto"))); err != nil {
-			return err
+	p.Several, p.MaxSplit = map[int64]int{}, lists.MaxSplit
+	for _, n := range notes {
+		if phone := p.List.Order.Phone; n.Kind == sms.RowNumber && phone >= 0 && phone < len(n.Cells) {
+			p.Several[n.Row] = len(lists.SeveralNumbers(a, n.Cells[phone]))
 		}
+	}
+	if err := s.readFixed(r.Context(), p, q, fields); err != nil {
+		return err
 	}
 	p.Prev, p.Next = notePages(views.With(views.ListPath(p.List.UID, "/check"), "kind", string(kind)), q.Get("trail"),
 		filter.After, notes, more)
 	return nil
 }
 
-// readFixed reads what was corrected, and keeps in view what was corrected since
-// the page was opened with the rows up to upto.
-func (s *uploads) readFixed(ctx context.Context, p *views.ListCheckPage, since, upto int64) error {
+// readFixed reads what was corrected and, where the rows have fields, keeps in
+// view what was corrected since the page was opened with the rows up to upto.
+func (s *uploads) readFixed(ctx context.Context, p *views.ListCheckPage, q url.Values, fields bool) error {
+	since, upto := page.Number(q.Get("since")), page.Number(q.Get("upto"))
 	all, err := s.store.Corrections(ctx, p.List.ID)
 	if err != nil {
 		return err
@@ -151,6 +156,12 @@ func (s *uploads) readFixed(ctx context.Context, p *views.ListCheckPage, since, 
 	for _, c := range all {
 		p.Fixed[c.Row] = append(p.Fixed[c.Row], c)
 		fresh[c.Row] = fresh[c.Row] || since > 0 && c.At >= since
+		if c.From != 0 {
+			p.Made = append(p.Made, c)
+		}
+	}
+	if !fields {
+		return nil
 	}
 	if since == 0 {
 		p.Since = s.Now().UnixMilli()
@@ -273,6 +284,23 @@ func (s *uploads) ListRows(w http.ResponseWriter, r *http.Request, v *page.Visit
 		to = views.With(to, name, r.PostForm.Get(name))
 	}
 	return page.Redirect(w, r, to+"#rows")
+}
+
+// ListSplit makes rows of those that have several numbers, or takes them back. What
+// was typed and not saved yet goes along.
+func (s *uploads) ListSplit(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	do, rows := s.corrections.Split, r.PostForm.Get("split")
+	if undo := r.PostForm.Get("undo"); undo != "" {
+		do, rows = s.corrections.Unsplit, undo
+	}
+	return s.listDecided(w, r, v, func(l sms.List, _ int64) (sms.List, error) {
+		if typed := typedCells(r.PostForm); len(typed) > 0 {
+			if after, err := s.corrections.Correct(r.Context(), v.User, l.UID, typed); err != nil || busy(after) {
+				return after, err
+			}
+		}
+		return do(r.Context(), v.User, l.UID, page.Numbers(rows))
+	})
 }
 
 // ListFill puts one value where a placeholder has none; nothing takes that back.

@@ -50,6 +50,8 @@ type correctOrders interface {
 	Correct(ctx context.Context, by sms.User, uid string, cells []lists.Cell) (sms.List, error)
 	FillEmpty(ctx context.Context, by sms.User, uid string, version int64, mark, value string) (sms.List, error)
 	KeepFirst(ctx context.Context, by sms.User, uid string, version int64, only bool) (sms.List, error)
+	Split(ctx context.Context, by sms.User, uid string, rows []int64) (sms.List, error)
+	Unsplit(ctx context.Context, by sms.User, uid string, rows []int64) (sms.List, error)
 }
 
 // sourceOrders are how people say who else gets the message of a list.
