@@ -26,7 +26,7 @@ const (
 	sentOfCampaign = `select m.id, m.number, case when c.text_key < 2 then m.text else '' end, m.sent_at, ` + howSent + `, ` + countsAsSent + `
 from message m join campaign c on c.id = m.campaign_id where m.campaign_id = $1 and m.id > $2 order by m.id limit $3`
 
-	sentToNumber = `select c.id, c.text_key, c.recipients, c.started_at, c.group_id, c.name, c.started_name,
+	sentToNumber = `select c.id, c.text_key, c.recipients, c.started_at, c.group_id, c.series_id, c.name, c.started_name,
   case when c.text_key < 2 then m.text else '' end, m.sent_at, ` + howSent + `
 from message m join campaign c on c.id = m.campaign_id
 where ` + byNumber + ` and c.started_at > $4 and c.test_of = 0
@@ -65,7 +65,7 @@ func (db campaignStore) SimilarCampaigns(ctx context.Context, account, since, ke
 
 func similar(r query.SimilarCampaignsRow) radar.Campaign {
 	return radar.Campaign{ID: r.ID, Key: r.TextKey, Recipients: r.Recipients, StartedAt: r.StartedAt,
-		GroupID: r.GroupID, Name: r.Name, ByName: r.StartedName}
+		GroupID: r.GroupID, Series: r.SeriesID, Name: r.Name, ByName: r.StartedName}
 }
 
 // EachSent gives the messages of a campaign that were sent, may have been, or
@@ -110,7 +110,7 @@ func (db campaignStore) SentTo(ctx context.Context, account, number, since int64
 	err = forEachRow(rows, err, func(scan func(...any) error) error {
 		m := radar.Sent{Number: number}
 		c := &m.Campaign
-		err := scan(&c.ID, &c.Key, &c.Recipients, &c.StartedAt, &c.GroupID, &c.Name, &c.ByName, &m.Text, &m.At, &m.How)
+		err := scan(&c.ID, &c.Key, &c.Recipients, &c.StartedAt, &c.GroupID, &c.Series, &c.Name, &c.ByName, &m.Text, &m.At, &m.How)
 		list = append(list, m)
 		return err
 	})

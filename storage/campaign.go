@@ -373,5 +373,5 @@ func campaign(r query.Campaign, test bool) sms.Campaign {
 		SendOffset: int(r.SendOffset),
 		SendAgain:  r.SendAgain, ListID: r.ListID, CallsText: r.CallsText, CallsPairs: r.CallsPairs, Urgent: r.Urgent,
 		HandOver: r.HandOver, CancelledBy: r.CancelledBy, TestOf: r.TestOf, AgainOf: r.AgainOf, RemovedAt: r.RemovedAt,
-		Approval: approval(r), IncludeSent: r.IncludeSent}
+		Approval: approval(r), IncludeSent: r.IncludeSent, SeriesID: r.SeriesID, SeriesRun: int(r.SeriesRun)}
 }

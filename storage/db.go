@@ -46,6 +46,7 @@ type DB struct {
 	menuStore
 	usageStore
 	rehearsalStore
+	seriesStore
 }
 
 // newDB gives each noun its questions and its changes.
@@ -53,7 +54,7 @@ func newDB(c *core) *DB {
 	return &DB{core: c, accountStore: accountStore{c}, staffStore: staffStore{c}, campaignStore: campaignStore{c},
 		callStore: callStore{c}, reportStore: reportStore{c},
 		contactStore: contactStore{c}, listStore: listStore{c}, menuStore: menuStore{c}, usageStore: usageStore{c},
-		rehearsalStore: rehearsalStore{c}}
+		rehearsalStore: rehearsalStore{c}, seriesStore: seriesStore{c}}
 }
 
 // core is what every noun stands on: the engine's connections, the transaction

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/series"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -20,8 +21,11 @@ func (db campaignStore) StartImport(ctx context.Context, l sms.List, c sms.Campa
 	now int64) (id int64, err error) {
 	err = db.update(ctx, "begin campaign", func(t *tx) error {
 		c.ListID = l.ID
-		id, err = t.insertCampaign(ctx, c, sms.CampaignHidden, randomHex(32), now)
+		token, err := importToken(ctx, t.Queries, c)
 		if err != nil {
+			return err
+		}
+		if id, err = t.insertCampaign(ctx, c, sms.CampaignHidden, token, now); err != nil {
 			return err
 		}
 		if err := t.recordTemplate(ctx, c, id, now); err != nil {
@@ -34,6 +38,21 @@ func (db campaignStore) StartImport(ctx context.Context, l sms.List, c sms.Campa
 		return err
 	})
 	return id, err
+}
+
+// importToken is the token of a list's campaign: random, or that of a run of a
+// series, by which the journal knows it also where an older state has come back.
+// What an interrupted attempt left hidden gives it up.
+func importToken(ctx context.Context, q *query.Queries, c sms.Campaign) (string, error) {
+	if c.SeriesID == 0 {
+		return randomHex(32), nil
+	}
+	uid, err := q.SeriesUID(ctx, c.SeriesID)
+	if err != nil {
+		return "", err
+	}
+	token := series.Token(uid, c.SeriesRun)
+	return token, q.ReleaseToken(ctx, token, token+" "+randomHex(16))
 }
 
 const (

@@ -63,7 +63,7 @@ func (t *tx) insertCampaign(ctx context.Context, c sms.Campaign, state sms.Campa
 		State: string(state), Recipients: c.Recipients, Parts: c.Parts, Fingerprint: c.Fingerprint, CreatedBy: c.CreatedBy,
 		CreatedName: c.CreatedName, CreatedAt: now, ListID: c.ListID, CallsText: c.CallsText, CallsPairs: c.CallsPairs,
 		Urgent: c.Urgent, TestOf: c.TestOf, AgainOf: c.AgainOf, SendAgain: c.SendAgain,
-		TextKey: c.TextKey})
+		TextKey: c.TextKey, SeriesID: c.SeriesID, SeriesRun: int64(c.SeriesRun)})
 	if err == nil {
 		err = t.indexName(ctx, id, c.Name)
 	}

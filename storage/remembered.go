@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"smsdesk/internal/health"
+	"smsdesk/internal/series"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/query"
 )
@@ -37,10 +38,29 @@ type rememberedSend struct {
 	acceptedAt int64
 }
 
-// counts says whether it stands for a message of a campaign that was made at
-// that time. Test accounts and others do not mix.
-func (r rememberedSend) counts(test bool, madeAt int64) bool {
-	return r.test == test && (madeAt <= r.acceptedAt || madeAt <= r.licensedAt+rememberedFor.Milliseconds())
+// counts says whether it stands for a message of a campaign. Test accounts and
+// others do not mix, what is made later is new on purpose, and so is what an
+// earlier run of the same series sent.
+func (r rememberedSend) counts(c sms.Campaign, earlier map[string]bool) bool {
+	return r.test == c.Test && !earlier[r.campaign] &&
+		(c.CreatedAt <= r.acceptedAt || c.CreatedAt <= r.licensedAt+rememberedFor.Milliseconds())
+}
+
+// earlierRuns are the names in the journal of the runs before a campaign in its
+// series; none where it is not a run.
+func earlierRuns(ctx context.Context, q *query.Queries, c sms.Campaign) (map[string]bool, error) {
+	if c.SeriesID == 0 {
+		return nil, nil
+	}
+	uid, err := q.SeriesUID(ctx, c.SeriesID)
+	if err != nil {
+		return nil, fmt.Errorf("read a series: %w", err)
+	}
+	earlier := make(map[string]bool, c.SeriesRun)
+	for n := 1; n < c.SeriesRun; n++ {
+		earlier[campaignUID(series.Token(uid, n))] = true
+	}
+	return earlier, nil
 }
 
 // asking is a database or a transaction, for questions.
@@ -93,13 +113,17 @@ func (db callStore) RememberedIn(ctx context.Context,
 	if err != nil || !counts {
 		return nil, 0, err
 	}
+	earlier, err := earlierRuns(ctx, db.read(), c)
+	if err != nil {
+		return nil, 0, err
+	}
 	by := map[string]*health.RememberedSend{}
 	for after := int64(0); ; {
 		some, err := db.unsentAfter(ctx, c, after)
 		if err != nil {
 			return nil, 0, err
 		}
-		n, err := db.countRemembered(ctx, c, some, by)
+		n, err := db.countRemembered(ctx, c, earlier, some, by)
 		if parts += n; err != nil {
 			return nil, 0, err
 		}
@@ -143,7 +167,7 @@ func (db callStore) unsentAfter(ctx context.Context, c sms.Campaign, after int64
 }
 
 // countRemembered adds the remembered ones of some messages and returns their parts.
-func (db callStore) countRemembered(ctx context.Context, c sms.Campaign, some []unsentMessage,
+func (db callStore) countRemembered(ctx context.Context, c sms.Campaign, earlier map[string]bool, some []unsentMessage,
 	by map[string]*health.RememberedSend) (parts int64, err error) {
 	hashes := make([]person, len(some))
 	for i, m := range some {
@@ -154,7 +178,7 @@ func (db callStore) countRemembered(ctx context.Context, c sms.Campaign, some []
 		return 0, err
 	}
 	for _, m := range some {
-		i := slices.IndexFunc(found[m.hash], func(r rememberedSend) bool { return r.counts(c.Test, c.CreatedAt) })
+		i := slices.IndexFunc(found[m.hash], func(r rememberedSend) bool { return r.counts(c, earlier) })
 		if i < 0 {
 			continue
 		}
@@ -284,6 +308,10 @@ func (c *claimer) remembered(ctx context.Context, of sms.Campaign, list []sms.Re
 	if err != nil {
 		return nil, err
 	}
+	earlier, err := earlierRuns(ctx, c.Queries, of)
+	if err != nil {
+		return nil, err
+	}
 	names := map[string]string{}
 	for _, r := range campaigns {
 		names[r.UID] = r.Name
@@ -291,7 +319,7 @@ func (c *claimer) remembered(ctx context.Context, of sms.Campaign, list []sms.Re
 	why := map[int64]string{}
 	for i, h := range hashes {
 		for _, r := range found[h] {
-			if r.counts(of.Test, of.CreatedAt) {
+			if r.counts(of, earlier) {
 				why[list[i].MessageID] = health.RememberedReason(names[r.campaign],
 					time.UnixMilli(r.licensedAt).In(c.account.Location()))
 				break

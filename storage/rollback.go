@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"smsdesk/internal/health"
+	"smsdesk/internal/series"
 	"smsdesk/internal/sms"
 	"smsdesk/storage/log"
 	"smsdesk/storage/query"
@@ -166,7 +167,18 @@ func (a *accepting) pauseAll(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return a.pauseSeries(ctx)
+}
+
+// pauseSeries pauses what would make campaigns by itself: a series may have been
+// stopped, or its runs moved, since this state.
+func (a *accepting) pauseSeries(ctx context.Context) error {
+	return a.journal.db.update(ctx, "pause series", func(t *tx) error {
+		if err := t.AskOpenRuns(ctx, series.OlderState, a.now); err != nil {
+			return err
+		}
+		return t.PauseActiveSeries(ctx, series.OlderState, a.now)
+	})
 }
 
 func (a *accepting) pause(ctx context.Context, id int64) error {

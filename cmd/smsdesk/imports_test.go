@@ -79,6 +79,16 @@ var table = map[string]row{
 		reason: "who got a text lately is found from rows and sends that come to it; files, forms and storage are not its business",
 		never:  []string{"net/http", "database/sql", "os", "log/slog"},
 	},
+	"internal/series": {
+		may:    []string{"internal/sms"},
+		reason: "on which days a campaign repeats is arithmetic; who makes its runs, stores or shows them comes to it",
+		never:  []string{"net/http", "database/sql", "os", "log/slog"},
+	},
+	"internal/series/orders": {
+		may:    []string{"internal/desk", "internal/feed", "internal/series", "internal/sms"},
+		reason: "what a run needs is asked of the desk, like any campaign's start; lists and storage come to it",
+		never:  []string{"net/http", "database/sql", "io", "os"},
+	},
 	"internal/rehearsal": {
 		may:    []string{"internal/sms"},
 		reason: "what a rehearsal is and what it foretells is values and arithmetic; it runs, stores and shows nothing",
@@ -97,19 +107,19 @@ var table = map[string]row{
 	},
 	"internal/desk": {
 		may: []string{"internal/feed", "internal/health", "internal/phone", "internal/plan",
-			"internal/radar", "internal/rehearsal", "internal/sms", "internal/ussd"},
+			"internal/radar", "internal/rehearsal", "internal/series", "internal/sms", "internal/ussd"},
 		reason: "an order ends within one request and opens no file; storage and gateway come to it, so that rules are tested without either",
 		never:  []string{"net/http", "database/sql", "io", "os"},
 	},
 	"internal/lists": {
 		may: []string{"internal/feed", "internal/health", "internal/phone", "internal/plan", "internal/radar",
-			"internal/sheet", "internal/sms"},
+			"internal/series", "internal/sheet", "internal/sms"},
 		reason: "it alone opens uploaded files; it makes drafts and starts nothing, so it knows neither dispatcher nor provider",
 		never:  []string{"net/http", "database/sql", "os"},
 	},
 	"internal/rig": {
 		may: []string{"internal/desk", "internal/feed", "internal/gateway", "internal/lists", "internal/migrated",
-			"internal/sandbox", "internal/sms", "internal/workers", "storage"},
+			"internal/sandbox", "internal/series/orders", "internal/sms", "internal/workers", "storage"},
 		reason: "it wires a whole desk for tests; only tests may know it",
 	},
 	"internal/workers": {
@@ -129,7 +139,7 @@ var table = map[string]row{
 	},
 	"storage": {
 		may: []string{"internal/health", "internal/phone", "internal/picture", "internal/plan", "internal/radar",
-			"internal/rehearsal", "internal/sms", "internal/ussd", "storage/log", "storage/query"},
+			"internal/rehearsal", "internal/series", "internal/sms", "internal/ussd", "storage/log", "storage/query"},
 		reason: "it remembers; it cannot order, notify or show",
 		never:  []string{"net/http"},
 	},
@@ -151,8 +161,8 @@ var table = map[string]row{
 		never:  []string{"database/sql"},
 	},
 	"views": {
-		may: []string{"internal/health", "internal/phone", "internal/picture", "internal/rehearsal", "internal/sms",
-			"internal/ussd", "static"},
+		may: []string{"internal/health", "internal/phone", "internal/picture", "internal/rehearsal", "internal/series",
+			"internal/sms", "internal/ussd", "static"},
 		reason: "a view is a function of values: it cannot query and it cannot act",
 		never:  []string{"database/sql"},
 	},
@@ -174,7 +184,7 @@ var table = map[string]row{
 	},
 	"web/campaign": {
 		may: []string{"internal/desk", "internal/feed", "internal/lists", "internal/phone", "internal/picture",
-			"internal/rehearsal", "internal/sms", "views", "web/page"},
+			"internal/rehearsal", "internal/series", "internal/series/orders", "internal/sms", "views", "web/page"},
 		reason: "whoever sends sees neither USSD nor credentials nor accounts of people",
 		never:  []string{"database/sql"},
 	},

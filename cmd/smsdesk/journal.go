@@ -67,6 +67,7 @@ func (s *server) send(ctx context.Context) error {
 	}
 	loops, sending := errgroup.WithContext(ctx)
 	loops.Go(func() error { s.scheduler.Run(sending); return nil })
+	loops.Go(func() error { s.repeater.Run(sending); return nil })
 	loops.Go(func() error { s.watchJournal(sending); return nil })
 	loops.Go(func() error { return s.dispatcher.Run(sending) })
 	return loops.Wait()

@@ -19,6 +19,7 @@ import (
 	"smsdesk/internal/lists"
 	"smsdesk/internal/rehearsal/stage"
 	"smsdesk/internal/sandbox"
+	"smsdesk/internal/series/orders"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/ussd/session"
 	"smsdesk/internal/workers"
@@ -132,6 +133,8 @@ type server struct {
 	phone      *sandbox.Phone
 	dispatcher *workers.Dispatcher
 	scheduler  *workers.Scheduler
+	repeater   *workers.Repeater
+	series     *orders.Series
 	lists      *lists.Lists
 	downloads  *lists.Downloads
 	importer   *lists.Importer
@@ -207,8 +210,8 @@ func (s *server) build(ctx context.Context) error {
 	}
 	s.accounts = gateway.NewAccounts(opener(s.log, time.Now), s.db, s.log)
 	s.watchClock(s.journal.Newest)
-	orders, sending := gateway.See(s.accounts, forOrders), gateway.See(s.accounts, forSending)
-	s.desk = desk.New(orderStores(s.db), orders, s.feed, s.log, wall)
+	forDesk, sending := gateway.See(s.accounts, forOrders), gateway.See(s.accounts, forSending)
+	s.desk = desk.New(orderStores(s.db), forDesk, s.feed, s.log, wall)
 	stopKey, err := s.db.StopKey()
 	if err != nil {
 		return err
@@ -235,8 +238,10 @@ func (s *server) build(ctx context.Context) error {
 	s.dispatcher = workers.NewDispatcher(s.db, s.journal, sending, s.feed, s.CallsInFlight, s.log, wall)
 	s.scheduler = workers.NewScheduler(workers.SchedulerConfig{Store: s.db, Orders: s.desk.Campaigns, Clocks: s.accounts,
 		Feed: s.feed, Log: s.log, Now: wall, Elapsed: elapsed})
+	s.series = orders.New(s.db, s.desk, s.feed, s.log, wall)
+	s.repeater = workers.NewRepeater(s.db, repeats{s.series, s.lists}, s.log, wall)
 	s.importer = lists.NewImporter(s.lists, s.db)
-	s.reader = workers.NewReader(s.db, desk.NewReadings(s.db, orders, wall), s.accounts, s.feed, s.log, wall)
+	s.reader = workers.NewReader(s.db, desk.NewReadings(s.db, forDesk, wall), s.accounts, s.feed, s.log, wall)
 	if s.Mail.SMTP != "" {
 		m, err := newMailer(s.Mail, wall)
 		if err != nil {

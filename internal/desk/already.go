@@ -30,7 +30,7 @@ func (d *Campaigns) AlreadySent(ctx context.Context, c sms.Campaign) (*sms.Alrea
 		return known, err
 	}
 	found, err := radar.Look(ctx, d.store, radar.Search{Account: c.AccountID, Key: c.TextKey, Rows: c.Recipients,
-		Since: since, Except: []int64{c.ID, c.AgainOf}}, d.unsent(ctx, c.ID))
+		Since: since, Except: []int64{c.ID, c.AgainOf}, Series: c.SeriesID}, d.unsent(ctx, c.ID))
 	if err != nil {
 		return nil, fmt.Errorf("compare campaign %d with earlier ones: %w", c.ID, err)
 	}
@@ -54,7 +54,9 @@ func (d *Campaigns) knownAlready(ctx context.Context, c sms.Campaign) (known *sm
 		known = l.Tally.Already
 	}
 	later, err := d.store.SimilarCampaigns(ctx, c.AccountID, l.Tally.LookedAt, c.TextKey)
-	fresh = slices.ContainsFunc(later, func(s radar.Campaign) bool { return s.ID != c.ID })
+	fresh = slices.ContainsFunc(later, func(s radar.Campaign) bool {
+		return s.ID != c.ID && (c.SeriesID == 0 || s.Series != c.SeriesID)
+	})
 	return known, fresh, err
 }
 

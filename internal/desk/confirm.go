@@ -35,9 +35,10 @@ func (d *Campaigns) Outgoing(ctx context.Context, c sms.Campaign) (sms.Outgoing,
 		LeftOut: tally["leftout"], Blocked: blocked, Unsure: !known, Sent: sent}, err
 }
 
-// typedProblem asks a person for the number of recipients of a large campaign.
+// typedProblem asks a person for the number of recipients of a large campaign. A
+// run of a series has a ceiling of its cost instead: nobody is there to type.
 func (d *Campaigns) typedProblem(ctx context.Context, c sms.Campaign, o StartOrder) (sentence string, err error) {
-	if o.FromToken || c.GroupID != "" {
+	if o.FromToken || c.GroupID != "" || c.SeriesID > 0 {
 		return "", nil
 	}
 	account, err := d.store.Account(ctx, c.AccountID)

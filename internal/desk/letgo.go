@@ -84,6 +84,9 @@ func (d *Campaigns) sameProblem(ctx context.Context, c sms.Campaign, way sms.Way
 	case sms.WayApprove:
 		return meantime + ". Tick the box to send it to them again", nil
 	}
+	if c.SeriesID > 0 {
+		return already.Sentence() + ", from campaign \"" + already.Name + "\". Check this run and send it, or skip it", nil
+	}
 	if already.Fresh() == 0 {
 		return already.Sentence() + ". Tick the box to send it to them again", nil
 	}

@@ -3,14 +3,16 @@ package desk
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"smsdesk/internal/feed"
 	"smsdesk/internal/health"
+	"smsdesk/internal/series"
 	"smsdesk/internal/sms"
 )
 
 // StartDue starts a scheduled campaign at its time: once, never early. It holds
-// for a person what is more than sms.MaxLate late, what became due because
+// for a person what is more than sms.MaxLate late, of a series series.MaxLate, what became due because
 // somebody set the clock, and what StartCampaign would refuse. While the
 // computer's clock is wrong, or no service has said yet whether it is, the
 // campaign waits as it is. Where it was started, moved or cancelled since it was
@@ -25,6 +27,11 @@ func (d *Campaigns) StartDue(ctx context.Context, id int64, look health.Look) er
 		return err
 	}
 	due, late := c.Schedule().Due(look.Now)
+	most := sms.MaxLate
+	if c.SeriesID > 0 {
+		most = series.MaxLate
+		late = look.Now.Sub(time.UnixMilli(c.SendAt)) > most
+	}
 	if c.State != sms.CampaignScheduled || !due {
 		return nil
 	}
@@ -37,11 +44,11 @@ func (d *Campaigns) StartDue(ctx context.Context, id int64, look health.Look) er
 	case look.Jump < -sms.MaxClockJump:
 		return nil
 	case late && look.Wrong[c.AccountID]:
-		code, sentence = sms.PauseClock, sms.WrongClockSentence(c.Schedule())
+		code, sentence = sms.PauseClock, wrongClockSentence(c.Schedule(), most)
 	case look.Jump > sms.MaxClockJump && clock.State != health.ClockRight && !look.Wrong[c.AccountID]:
-		code, sentence = sms.PauseClock, sms.JumpSentence(look.Jump)
+		code, sentence = sms.PauseClock, jumpSentence(look.Jump)
 	case late:
-		code, sentence = sms.PauseLate, sms.LateSentence(c.Schedule())
+		code, sentence = sms.PauseLate, lateSentence(c.Schedule(), most)
 	default:
 		refused, err := d.checks(ctx, sms.User{ID: c.StartedBy, Name: c.StartedName}, c, sms.WayStartDue, StartOrder{})
 		if err != nil {
@@ -71,4 +78,30 @@ func (d *Campaigns) startDue(ctx context.Context, c sms.Campaign) error {
 		fmt.Sprintf("%d messages, %d parts, as scheduled", started.Recipients, started.Parts))
 	d.feed.Publish(feed.Campaign(c.ID), feed.Campaigns(c.AccountID))
 	return nil
+}
+
+// lateSentence says why a campaign was not started by itself.
+func lateSentence(s sms.Schedule, most time.Duration) string {
+	at := s.Time()
+	return fmt.Sprintf(
+		"It was scheduled for %s at %s, but smsdesk was not running. It is more than %d minutes late, so someone has to decide when to send it",
+		at.Format("2 January 2006"), at.Format("3:04pm"), int(most/time.Minute))
+}
+
+// wrongClockSentence says why a campaign was not started by itself when the
+// computer's clock was right again.
+func wrongClockSentence(s sms.Schedule, most time.Duration) string {
+	at := s.Time()
+	return fmt.Sprintf(
+		"It was scheduled for %s at %s, but the clock of the computer that runs smsdesk was wrong then. Because it is "+
+			"more than %d minutes late, someone has to decide when to send it",
+		at.Format("2 January 2006"), at.Format("3:04pm"), int(most/time.Minute))
+}
+
+// jumpSentence says why a campaign that became due by a jump of the clock was
+// not started.
+func jumpSentence(by time.Duration) string {
+	return fmt.Sprintf(
+		"The clock of the computer that runs smsdesk jumped ahead by %d minutes. Check the time, then decide when to send",
+		int(by.Round(time.Minute)/time.Minute))
 }

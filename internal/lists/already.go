@@ -16,7 +16,7 @@ import (
 func (im *Importer) already(ctx context.Context, l sms.List, sum, n int64) (*radar.Found, error) {
 	l.Comparing = true
 	said := im.lists.now()
-	s := radar.Search{Account: l.AccountID, Key: radar.ListKey(l.Order), Rows: n,
+	s := radar.Search{Account: l.AccountID, Key: radar.ListKey(l.Order), Rows: n, Series: l.Reading.Series,
 		Since: said.Add(-sms.AlreadySentWithin).UnixMilli(),
 		Progress: func(done, total int64) error {
 			if now := im.lists.now(); now.Sub(said) >= progressInterval {

@@ -27,9 +27,13 @@ func (d *Lists) ListAudience(ctx context.Context, by sms.User, account, id int64
 		return sms.List{}, err
 	}
 	defer func() { _ = from.Close() }()
-	reading := &sms.ListReading{Encoding: "UTF-8", Delimiter: ",", HeaderRow: 1, Audience: a.ID}
 	return d.UploadList(ctx, by, UploadOrder{AccountID: account, Purpose: sms.ForAudience, FileName: a.Name, Token: token,
-		Reading: reading}, from)
+		Reading: audienceReading(a)}, from)
+}
+
+// audienceReading is how audienceFile is read.
+func audienceReading(a sms.Audience) *sms.ListReading {
+	return &sms.ListReading{Encoding: "UTF-8", Delimiter: ",", HeaderRow: 1, Audience: a.ID}
 }
 
 // audience is an audience of an account that has people, and how many. The field

@@ -88,7 +88,7 @@ func (d *Lists) takeIn(ctx context.Context, by sms.User, account sms.Account, l 
 		return sms.List{}, err
 	}
 	l.Reading, l.HeaderKey, l.Total = readingOf(profile), headerKey(l, profile), rows
-	l.Reading.Audience = reading.Audience
+	l.Reading.Audience, l.Reading.Series, l.Reading.SeriesRun = reading.Audience, reading.Series, reading.SeriesRun
 	if l.Order, err = d.proposed(ctx, account, l, profile); err != nil {
 		return sms.List{}, err
 	}

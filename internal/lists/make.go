@@ -100,7 +100,7 @@ func (im *Importer) plan(ctx context.Context, account sms.Account, l sms.List,
 	c := sms.Campaign{AccountID: l.AccountID, Name: l.Order.Name, SenderID: l.Order.SenderID, Flash: l.Order.Flash,
 		ListID: l.ID, Recipients: l.Tally.Rows, TextKey: radar.ListKey(l.Order),
 		CreatedBy: l.CreatedBy, CreatedName: l.CreatedName, SendAgain: l.Again,
-		Template: l.Order.Template}
+		Template: l.Order.Template, SeriesID: l.Reading.Series, SeriesRun: l.Reading.SeriesRun}
 	if newRenderer(l.Order).constant() && len(sms.Placeholders(l.Order.Text)) == 0 {
 		c.Text = l.Order.Text
 	}

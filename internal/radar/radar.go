@@ -32,6 +32,7 @@ type Campaign struct {
 	Recipients int64
 	StartedAt  int64
 	GroupID    string
+	Series     int64 // of which it is a run, 0: none
 	Name       string
 	ByName     string
 }
@@ -62,9 +63,16 @@ type Search struct {
 	Key     int64   // of all rows; where it stands for none, that of each row's text
 	Since   int64   // ms
 	Except  []int64 // campaigns that do not count
+	Series  int64   // of which no run counts, 0: none
 	Rows    int64   // about so many
 	// Progress is told now and then how many of how many messages were looked at.
 	Progress func(done, total int64) error
+}
+
+// passes says that an earlier campaign does not count: earlier runs of a series
+// got the same text on purpose.
+func (s Search) passes(c Campaign) bool {
+	return slices.Contains(s.Except, c.ID) || s.Series > 0 && c.Series == s.Series
 }
 
 // Row is a message that is to be sent.
@@ -108,7 +116,7 @@ func (f *Found) similar(ctx context.Context, store Store) (list []Campaign, few 
 	if list, err = store.SimilarCampaigns(ctx, s.Account, s.Since, f.common()); err != nil {
 		return nil, false, err
 	}
-	list = slices.DeleteFunc(list, func(c Campaign) bool { return c.GroupID != "" || slices.Contains(s.Except, c.ID) })
+	list = slices.DeleteFunc(list, func(c Campaign) bool { return c.GroupID != "" || s.passes(c) })
 	return list, messagesOf(list) > lookupCost*s.Rows, nil
 }
 
@@ -226,7 +234,7 @@ func (f *Found) byNumber(ctx context.Context, store Store, rows iter.Seq2[Row, e
 		}
 		key := f.rowKey(r)
 		for _, m := range sent {
-			if !slices.Contains(f.search.Except, m.Campaign.ID) && sentKey(m) == key {
+			if !f.search.passes(m.Campaign) && sentKey(m) == key {
 				f.meet(at, m)
 			}
 		}

@@ -21,6 +21,7 @@ import (
 	"smsdesk/internal/lists"
 	"smsdesk/internal/migrated"
 	"smsdesk/internal/sandbox"
+	"smsdesk/internal/series/orders"
 	"smsdesk/internal/sms"
 	"smsdesk/internal/workers"
 	"smsdesk/storage"
@@ -32,6 +33,7 @@ type Staff struct {
 	*lists.Lists
 	*lists.Downloads
 	*lists.Corrections
+	*orders.Series
 }
 
 // Stores is one database for every noun.
@@ -45,7 +47,7 @@ func StaffOn(db *storage.DB, at desk.Gateways, news *feed.Feed, log *slog.Logger
 	d := desk.New(Stores(db), at, news, log, now)
 	l := lists.New(db, lists.Config{Feed: news, Log: log, Now: now, Audit: feed.AuditTo(db, log, now), Checks: d,
 		Corrected: db, Already: db})
-	return &Staff{d, l, lists.NewDownloads(l, db), lists.NewCorrections(l, db)}
+	return &Staff{d, l, lists.NewDownloads(l, db), lists.NewCorrections(l, db), orders.New(db, d, news, log, now)}
 }
 
 // Rig is a desk with real storage that talks to the sandbox over real HTTP.

@@ -3,7 +3,6 @@ package rig
 import (
 	"bytes"
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -54,7 +53,7 @@ type Timetable struct {
 }
 
 // Scheduled runs play with a Scheduler under fake time and without the sandbox:
-// real sockets do not keep to such time.
+// real sockets do not keep to such time. Nobody listens where the account sends.
 func Scheduled(t *testing.T, play func(p *Timetable)) {
 	t.Helper()
 	data := Folder(t)
@@ -65,12 +64,9 @@ func Scheduled(t *testing.T, play func(p *Timetable)) {
 		}
 		defer func() { _ = db.Close() }()
 		p := &Timetable{Clocks: &Clocks{began: time.Now()}}
-		open := func(gateway.Opening[Service]) (Service, error) {
-			return nil, errors.New("nothing is sent here")
-		}
 		p.Rig = &Rig{T: t, Ctx: t.Context(), DB: db, Feed: feed.New(),
 			By: sms.User{ID: 1, Name: "Ada Obi", Role: sms.Administrator, Active: true}}
-		p.Accounts = gateway.NewAccounts(open, db, slog.New(slog.DiscardHandler))
+		p.Accounts = gateway.NewAccounts(Open, db, slog.New(slog.DiscardHandler))
 		p.Desk = StaffOn(db, p.Orders(), p.Feed, slog.New(slog.NewTextHandler(&p.Log, nil)), p.Clocks.Wall)
 		a := sms.Account{Name: "Clinic", BaseURL: "http://127.0.0.1:1/v2", PerMinute: 100, CallLimit: 10, Country: "NG",
 			Timezone: "Africa/Lagos", Currency: "₦"}
@@ -92,7 +88,7 @@ func (p *Timetable) Run() {
 	s := workers.NewScheduler(workers.SchedulerConfig{Store: p.DB, Orders: p.Desk, Clocks: p.Accounts, Feed: p.Feed,
 		Log: slog.New(slog.NewTextHandler(&p.Log, nil)), Now: p.Clocks.Wall, Elapsed: p.Clocks.Elapsed})
 	go func() { defer close(done); s.Run(ctx) }()
-	p.Stop = func() { cancel(); <-done }
+	p.Stop = sync.OnceFunc(func() { cancel(); <-done })
 }
 
 // Order schedules a new campaign for so long from now.

@@ -63,7 +63,9 @@ type Campaign struct {
 	Template    string // of a new one: the name of the service's template whose text it has, "" for own text
 	TestOf      int64  // the campaign whose text a person tries on a phone of their own, 0: none
 	Approval    Approval
-	IncludeSent bool // it goes to recipients too who are remembered as having got its text
+	IncludeSent bool  // it goes to recipients too who are remembered as having got its text
+	SeriesID    int64 // the series of which it is a run, 0: none
+	SeriesRun   int   // which of its runs, from 1
 }
 
 // Shows is the state that people see of a message of this campaign that is

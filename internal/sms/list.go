@@ -71,6 +71,9 @@ type ListReading struct {
 	// Added are who gets the message beside the rows of the file: their rows
 	// follow its last one.
 	Added []ListSource `json:",omitempty"`
+	// Series is the series of which the list's campaign is a run, 0: none.
+	Series    int64 `json:",omitempty"`
+	SeriesRun int   `json:",omitempty"`
 }
 
 // ListSource is some recipients that were added to a list: an audience as it was

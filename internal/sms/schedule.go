@@ -189,29 +189,3 @@ func (s Schedule) DSTChoiceAt() DSTChoice {
 	}
 	return Later
 }
-
-// LateSentence says why a campaign was not started by itself.
-func LateSentence(s Schedule) string {
-	at := s.Time()
-	return fmt.Sprintf(
-		"It was scheduled for %s at %s, but smsdesk was not running. It is more than %d minutes late, so someone has to decide when to send it",
-		at.Format("2 January 2006"), at.Format("3:04pm"), int(MaxLate/time.Minute))
-}
-
-// WrongClockSentence says why a campaign was not started by itself when the
-// computer's clock was right again.
-func WrongClockSentence(s Schedule) string {
-	at := s.Time()
-	return fmt.Sprintf(
-		"It was scheduled for %s at %s, but the clock of the computer that runs smsdesk was wrong then. Because it is "+
-			"more than %d minutes late, someone has to decide when to send it",
-		at.Format("2 January 2006"), at.Format("3:04pm"), int(MaxLate/time.Minute))
-}
-
-// JumpSentence says why a campaign that became due by a jump of the clock was
-// not started.
-func JumpSentence(by time.Duration) string {
-	return fmt.Sprintf(
-		"The clock of the computer that runs smsdesk jumped ahead by %d minutes. Check the time, then decide when to send",
-		int(by.Round(time.Minute)/time.Minute))
-}

@@ -1,8 +1,8 @@
 -- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
   recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of,
-  send_again, text_key)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+  send_again, text_key, series_id, series_run)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
 returning id;
 
 -- name: CampaignByID :one
@@ -37,11 +37,11 @@ select id, canary, sender_id, urgent, hand_over, send_at, send_zone, send_offset
 select id from campaign where state = 'scheduled' and send_at <= $1 order by send_at, id limit 100;
 
 -- name: SimilarCampaigns :many
-select id, text_key, recipients, started_at, group_id, name, started_name, state from campaign
+select id, text_key, recipients, started_at, group_id, series_id, name, started_name, state from campaign
 where account_id = $1 and text_key = $2 and started_at > $3 and started_at > 0 and test_of = 0;
 
 -- name: CampaignsSince :many
-select id, text_key, recipients, started_at, group_id, name, started_name, state from campaign
+select id, text_key, recipients, started_at, group_id, series_id, name, started_name, state from campaign
 where account_id = $1 and started_at > $2 and started_at > 0 and test_of = 0
 order by started_at desc;
 

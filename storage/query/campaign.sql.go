@@ -20,7 +20,7 @@ func (q *Queries) AddTally(ctx context.Context, campaignID int64, key string, n 
 }
 
 const campaignByID = `-- name: CampaignByID :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, c.series_id, c.series_run, a.test from campaign c join account a on a.id = c.account_id where c.id = $1 and c.state <> 'hidden'
 `
 
 type CampaignByIDRow struct {
@@ -86,13 +86,15 @@ func (q *Queries) CampaignByID(ctx context.Context, id int64) (CampaignByIDRow, 
 		&i.Campaign.IncludeSent,
 		&i.Campaign.CancelledBy,
 		&i.Campaign.TextKey,
+		&i.Campaign.SeriesID,
+		&i.Campaign.SeriesRun,
 		&i.Test,
 	)
 	return i, err
 }
 
 const campaignByToken = `-- name: CampaignByToken :one
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, c.series_id, c.series_run, a.test from campaign c join account a on a.id = c.account_id where c.token = $1 and c.state <> 'hidden'
 `
 
 type CampaignByTokenRow struct {
@@ -158,6 +160,8 @@ func (q *Queries) CampaignByToken(ctx context.Context, token string) (CampaignBy
 		&i.Campaign.IncludeSent,
 		&i.Campaign.CancelledBy,
 		&i.Campaign.TextKey,
+		&i.Campaign.SeriesID,
+		&i.Campaign.SeriesRun,
 		&i.Test,
 	)
 	return i, err
@@ -196,7 +200,7 @@ func (q *Queries) CampaignTally(ctx context.Context, campaignID int64) ([]Campai
 }
 
 const campaignsSince = `-- name: CampaignsSince :many
-select id, text_key, recipients, started_at, group_id, name, started_name, state from campaign
+select id, text_key, recipients, started_at, group_id, series_id, name, started_name, state from campaign
 where account_id = $1 and started_at > $2 and started_at > 0 and test_of = 0
 order by started_at desc
 `
@@ -207,6 +211,7 @@ type CampaignsSinceRow struct {
 	Recipients  int64
 	StartedAt   int64
 	GroupID     string
+	SeriesID    int64
 	Name        string
 	StartedName string
 	State       string
@@ -227,6 +232,7 @@ func (q *Queries) CampaignsSince(ctx context.Context, accountID int64, startedAt
 			&i.Recipients,
 			&i.StartedAt,
 			&i.GroupID,
+			&i.SeriesID,
 			&i.Name,
 			&i.StartedName,
 			&i.State,
@@ -422,8 +428,8 @@ func (q *Queries) FirstUntidy(ctx context.Context) (FirstUntidyRow, error) {
 const insertCampaign = `-- name: InsertCampaign :one
 insert into campaign (account_id, token, name, sender_id, text, unicode, flash, group_id, group_name, state, pause, pause_code, canary, version,
   recipients, parts, fingerprint, window_from, created_by, created_name, started_by, started_name, created_at, started_at, finished_at, changed_at, list_id, calls_text, calls_pairs, urgent, test_of, again_of,
-  send_again, text_key)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+  send_again, text_key, series_id, series_run)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', 'pending', 1, $11, $12, $13, 0, $14, $15, 0, '', $16, 0, 0, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
 returning id
 `
 
@@ -452,6 +458,8 @@ type InsertCampaignParams struct {
 	AgainOf     int64
 	SendAgain   bool
 	TextKey     int64
+	SeriesID    int64
+	SeriesRun   int64
 }
 
 func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) (int64, error) {
@@ -480,6 +488,8 @@ func (q *Queries) InsertCampaign(ctx context.Context, arg InsertCampaignParams) 
 		arg.AgainOf,
 		arg.SendAgain,
 		arg.TextKey,
+		arg.SeriesID,
+		arg.SeriesRun,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -663,7 +673,7 @@ func (q *Queries) SetUntidy(ctx context.Context, iD int64, untidy bool) error {
 }
 
 const similarCampaigns = `-- name: SimilarCampaigns :many
-select id, text_key, recipients, started_at, group_id, name, started_name, state from campaign
+select id, text_key, recipients, started_at, group_id, series_id, name, started_name, state from campaign
 where account_id = $1 and text_key = $2 and started_at > $3 and started_at > 0 and test_of = 0
 `
 
@@ -673,6 +683,7 @@ type SimilarCampaignsRow struct {
 	Recipients  int64
 	StartedAt   int64
 	GroupID     string
+	SeriesID    int64
 	Name        string
 	StartedName string
 	State       string
@@ -693,6 +704,7 @@ func (q *Queries) SimilarCampaigns(ctx context.Context, accountID int64, textKey
 			&i.Recipients,
 			&i.StartedAt,
 			&i.GroupID,
+			&i.SeriesID,
 			&i.Name,
 			&i.StartedName,
 			&i.State,

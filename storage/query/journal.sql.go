@@ -351,7 +351,7 @@ func (q *Queries) MoveJournalHead(ctx context.Context, arg MoveJournalHeadParams
 }
 
 const pausableCampaigns = `-- name: PausableCampaigns :many
-select campaign.id, campaign.account_id, campaign.token, campaign.name, campaign.sender_id, campaign.text, campaign.unicode, campaign.flash, campaign.group_id, campaign.group_name, campaign.state, campaign.pause, campaign.pause_code, campaign.canary, campaign.version, campaign.recipients, campaign.parts, campaign.fingerprint, campaign.window_from, campaign.created_by, campaign.created_name, campaign.started_by, campaign.started_name, campaign.created_at, campaign.started_at, campaign.finished_at, campaign.changed_at, campaign.send_at, campaign.send_zone, campaign.send_offset, campaign.send_again, campaign.list_id, campaign.calls_text, campaign.calls_pairs, campaign.urgent, campaign.hand_over, campaign.untidy, campaign.test_of, campaign.again_of, campaign.removed_at, campaign.asked_by, campaign.asked_name, campaign.asked_at, campaign.approved_by, campaign.approved_name, campaign.approved_at, campaign.returned, campaign.returned_by, campaign.returned_name, campaign.returned_at, campaign.name_key, campaign.include_sent, campaign.cancelled_by, campaign.text_key, account.test from campaign join account on account.id = campaign.account_id
+select campaign.id, campaign.account_id, campaign.token, campaign.name, campaign.sender_id, campaign.text, campaign.unicode, campaign.flash, campaign.group_id, campaign.group_name, campaign.state, campaign.pause, campaign.pause_code, campaign.canary, campaign.version, campaign.recipients, campaign.parts, campaign.fingerprint, campaign.window_from, campaign.created_by, campaign.created_name, campaign.started_by, campaign.started_name, campaign.created_at, campaign.started_at, campaign.finished_at, campaign.changed_at, campaign.send_at, campaign.send_zone, campaign.send_offset, campaign.send_again, campaign.list_id, campaign.calls_text, campaign.calls_pairs, campaign.urgent, campaign.hand_over, campaign.untidy, campaign.test_of, campaign.again_of, campaign.removed_at, campaign.asked_by, campaign.asked_name, campaign.asked_at, campaign.approved_by, campaign.approved_name, campaign.approved_at, campaign.returned, campaign.returned_by, campaign.returned_name, campaign.returned_at, campaign.name_key, campaign.include_sent, campaign.cancelled_by, campaign.text_key, campaign.series_id, campaign.series_run, account.test from campaign join account on account.id = campaign.account_id
 where campaign.state in ('running', 'paused', 'stopped', 'scheduled') order by campaign.id
 `
 
@@ -424,6 +424,8 @@ func (q *Queries) PausableCampaigns(ctx context.Context) ([]PausableCampaignsRow
 			&i.Campaign.IncludeSent,
 			&i.Campaign.CancelledBy,
 			&i.Campaign.TextKey,
+			&i.Campaign.SeriesID,
+			&i.Campaign.SeriesRun,
 			&i.Test,
 		); err != nil {
 			return nil, err

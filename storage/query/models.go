@@ -283,6 +283,8 @@ type Campaign struct {
 	IncludeSent  bool
 	CancelledBy  int64
 	TextKey      int64
+	SeriesID     int64
+	SeriesRun    int64
 }
 
 type CampaignCut struct {
@@ -694,6 +696,46 @@ type SenderID struct {
 	CreatedDate   string
 	ApprovedDate  string
 	ReadAt        int64
+}
+
+type Series struct {
+	ID          int64
+	Uid         string
+	AccountID   int64
+	Token       string
+	Name        string
+	SenderID    string
+	Template    string
+	Text        string
+	Flash       bool
+	AudienceID  int64
+	Rule        string
+	Ceiling     int64
+	State       string
+	Pause       string
+	RunCount    int64
+	LastDay     string
+	NextAt      int64
+	Version     int64
+	CreatedBy   int64
+	CreatedName string
+	CreatedAt   int64
+	ChangedAt   int64
+}
+
+type SeriesRun struct {
+	SeriesID   int64
+	Run        int64
+	Day        string
+	DueAt      int64
+	Zone       string
+	ZoneOffset int64
+	State      string
+	Why        string
+	ListUid    string
+	CampaignID int64
+	LeftOut    int64
+	ChangedAt  int64
 }
 
 type Session struct {

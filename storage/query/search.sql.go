@@ -10,7 +10,7 @@ import (
 )
 
 const againCampaigns = `-- name: AgainCampaigns :many
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, a.test from campaign c join account a on a.id = c.account_id where c.again_of = $1 and c.again_of > 0 and c.state <> 'hidden' order by c.id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, c.series_id, c.series_run, a.test from campaign c join account a on a.id = c.account_id where c.again_of = $1 and c.again_of > 0 and c.state <> 'hidden' order by c.id
 `
 
 type AgainCampaignsRow struct {
@@ -82,6 +82,8 @@ func (q *Queries) AgainCampaigns(ctx context.Context, againOf int64) ([]AgainCam
 			&i.Campaign.IncludeSent,
 			&i.Campaign.CancelledBy,
 			&i.Campaign.TextKey,
+			&i.Campaign.SeriesID,
+			&i.Campaign.SeriesRun,
 			&i.Test,
 		); err != nil {
 			return nil, err

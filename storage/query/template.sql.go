@@ -28,7 +28,7 @@ func (q *Queries) CampaignTemplate(ctx context.Context, campaignID int64) (Campa
 }
 
 const campaignsOfTemplate = `-- name: CampaignsOfTemplate :many
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, a.test from campaign_template u join campaign c on c.id = u.campaign_id join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, c.series_id, c.series_run, a.test from campaign_template u join campaign c on c.id = u.campaign_id join account a on a.id = c.account_id
 where u.account_id = $1 and u.template_id = $2 and c.state <> 'hidden'
 order by u.campaign_id desc limit 10
 `
@@ -102,6 +102,8 @@ func (q *Queries) CampaignsOfTemplate(ctx context.Context, accountID int64, temp
 			&i.Campaign.IncludeSent,
 			&i.Campaign.CancelledBy,
 			&i.Campaign.TextKey,
+			&i.Campaign.SeriesID,
+			&i.Campaign.SeriesRun,
 			&i.Test,
 		); err != nil {
 			return nil, err

@@ -253,7 +253,7 @@ func (q *Queries) LastBalanceAt(ctx context.Context, accountID int64, pluginType
 }
 
 const latestFinished = `-- name: LatestFinished :many
-select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, a.test from campaign c join account a on a.id = c.account_id
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, c.series_id, c.series_run, a.test from campaign c join account a on a.id = c.account_id
 where c.account_id = $1 and c.started_at > 0 and c.started_at > $2 and c.state in ('finished', 'cancelled')
 order by c.started_at desc limit 200
 `
@@ -327,6 +327,8 @@ func (q *Queries) LatestFinished(ctx context.Context, accountID int64, startedAt
 			&i.Campaign.IncludeSent,
 			&i.Campaign.CancelledBy,
 			&i.Campaign.TextKey,
+			&i.Campaign.SeriesID,
+			&i.Campaign.SeriesRun,
 			&i.Test,
 		); err != nil {
 			return nil, err
