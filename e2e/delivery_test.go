@@ -19,6 +19,19 @@ func (p *tab) picks(name, words string) {
 	p.do2(p.Locator("select[name=" + name + "]").SelectOption(playwright.SelectOptionValues{Labels: &[]string{words}}))
 }
 
+// showsDays goes to fewer days and back, and to the campaigns of today through its
+// column.
+func (p *tab) showsDays() {
+	p.t.Helper()
+	p.follow("14 days")
+	p.sees("Messages in the last 14 days")
+	p.do(p.Locator("#days svg a").Last().Click())
+	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns\?from=\d{4}-\d\d-\d\d&to=`)))
+	p.sees("Campaigns, newest first")
+	p.open("/")
+	p.sees("Messages in the last 30 days")
+}
+
 // rows are the phone numbers in the table of messages.
 func (p *tab) rows() []string {
 	p.t.Helper()
@@ -101,11 +114,14 @@ func TestWhoGotItWhoDidNotAndWhy(t *testing.T) {
 	p.later("Tomorrow 9:00am", "Schedule for tomorrow at 9:00am")
 	p.open("/")
 	p.sees("Latest campaigns")
-	p.shownWhole("#latest", "#coming", "#check")
+	p.shownWhole("#latest", "#check")
 	p.row("0803 000 0002", "2 times")
 	p.row("0805 000 0003", "expired")
-	p.tile("Messages sent", "11")
-	p.sees("Delivery in the last 24 hours")
+	if sent := p.text("#today-all"); sent != "11" {
+		t.Errorf("%s messages sent today", sent)
+	}
+	p.sees("Delivered of every 100, by network and hour")
+	p.showsDays()
 	p.looks("overview")
 	p.press("View messages to 0803 000 0002")
 	p.sees("2 messages to 0803 000 0002")

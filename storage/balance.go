@@ -2,6 +2,9 @@ package storage
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -26,6 +29,23 @@ func (db accountStore) BalanceHistory(ctx context.Context, account int64, plugin
 	return foundAll(rows, err, func(r query.Balance) sms.BalanceSpan {
 		return sms.BalanceSpan{Balance: balance(r), Since: r.Since}
 	}, "read the history of the balance")
+}
+
+// BalancesOn is the last reading of one service type before each of the given
+// times; where there was none before a time, there is none of it.
+func (db accountStore) BalancesOn(ctx context.Context, account int64, pluginType string,
+	times []int64) (list []sms.BalanceSpan, err error) {
+	for _, at := range times {
+		r, err := db.read().BalanceOn(ctx, account, pluginType, at)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the balance of a day: %w", err)
+		}
+		list = append(list, sms.BalanceSpan{Balance: balance(r), Since: r.Since})
+	}
+	return list, nil
 }
 
 // PutBalances stores a reading. A balance that did not change only moves the

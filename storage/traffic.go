@@ -141,7 +141,8 @@ func (db usageStore) CampaignCuts(ctx context.Context, id int64, kind sms.CutKin
 	}, "read a campaign's parts")
 }
 
-// ComingUp lists an account's scheduled campaigns, the soonest first.
+// ComingUp lists an account's campaigns that have a time to start, some of which
+// still need approval, the soonest first.
 func (db usageStore) ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error) {
 	ids, err := db.read().ComingUp(ctx, account, int32(limit))
 	if err != nil {

@@ -140,5 +140,5 @@ func (p OverviewPage) approvals() action {
 	}
 	words := Plural(int(p.Approvals), "campaign is", "campaigns are") + " waiting for approval"
 	return action{"approve", words, "Nothing will be sent until " + plural(p.Approvals, "it is", "they are") +
-		" approved.", ToneWarn, Link{"Review", "/campaigns?state=needs-approval"}}
+		" approved.", ToneWarn, GlyphApproval, Link{"Review", "/campaigns?state=needs-approval"}}
 }

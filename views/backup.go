@@ -34,7 +34,7 @@ func (b Backups) attention() action {
 	if title == "" {
 		return action{}
 	}
-	return action{"backup", title, text, tone, Link{"Open the Backup page", BackupPath}}
+	return action{"backup", title, text, tone, GlyphRecords, Link{"Open the Backup page", BackupPath}}
 }
 
 // trouble says what is wrong, "" where nothing is.

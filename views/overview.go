@@ -3,7 +3,9 @@ package views
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"smsdesk/internal/sms"
@@ -30,8 +32,12 @@ type OverviewPage struct {
 	Today     sms.Tally
 	Latest    []sms.CampaignRow
 	Coming    []sms.Campaign
+	Price     Price               // of a part; not known where nothing is to be paid for
 	Days      []DayCount          // oldest first
 	Lanes     []sms.NetworkSeries // of the last 24 hours
+	Balances  []sms.BalanceSpan   // the last reading of each of Days, oldest first
+	WarnBelow int64               // hundredths, 0 for none
+	Outlook   Outlook
 	Failing   []sms.FailingNumber
 	Backups   Backups // for administrators
 	Live      Refresh
@@ -43,6 +49,15 @@ type DayCount struct {
 	Tally sms.Tally
 }
 
+// LastDays are the last days up to today, oldest first, without any counts.
+func LastDays(now time.Time, n int) (list []DayCount) {
+	today := midnight(now)
+	for back := n - 1; back >= 0; back-- {
+		list = append(list, DayCount{Day: today.AddDate(0, 0, -back), Tally: sms.Tally{}})
+	}
+	return list
+}
+
 // Unmatched reports are counted up to unmatchedMost.
 const unmatchedMost = 1000
 
@@ -50,30 +65,37 @@ const unmatchedMost = 1000
 type action struct {
 	id, title, text string
 	tone            Tone
+	glyph           Glyph
 	link            Link
 }
 
-// actions lists what needs somebody, the gravest first.
+// actions lists what needs somebody, what costs most while nobody looks first.
 func (p OverviewPage) actions() (list []action) {
-	for _, found := range []action{p.unreachable(), p.doubt(), p.approvals(), p.failed(), p.silence(), p.credit(),
-		p.sender(), p.Backups.attention(), p.unmatched()} {
-		if found.id != "" {
-			list = append(list, found)
+	add := func(found ...action) {
+		for _, one := range found {
+			if one.id != "" {
+				list = append(list, one)
+			}
 		}
 	}
+	add(p.doubt())
 	for _, c := range p.Paused {
-		list = append(list, action{domID("paused", c.ID), Shorten(c.Name, 60) + " is paused",
-			p.MaskNumbers(withStop(c.Pause)),
-			ToneWarn, Link{"View campaign", CampaignPath(c.ID)}})
+		add(action{domID("paused", c.ID), "“" + Shorten(p.named(c), 60) + "” is paused", p.MaskNumbers(withStop(c.Pause)),
+			ToneBad, GlyphPaused, Link{"See why", CampaignPath(c.ID)}})
 	}
+	add(p.unreachable(), p.silence())
 	for i, l := range p.Lanes {
 		if f, ok := l.Failing(); ok {
-			list = append(list, action{domID("failing", i), p.failing(l, f), failingText(f), ToneBad,
-				Link{"View undelivered messages", MessagesPath + "?tile=" + string(sms.TileFailed)}})
+			add(action{domID("failing", i), p.failing(l, f), failingText(f), ToneBad, GlyphAlert,
+				Link{"View undelivered", MessagesPath + "?tile=" + string(sms.TileFailed)}})
 		}
 	}
+	add(p.failed(), p.credit(), p.sender(), p.approvals(), p.Backups.attention(), p.unmatched())
 	return list
 }
+
+// needsShown is how many lines are seen at once.
+const needsShown = 5
 
 func (p OverviewPage) unreachable() action {
 	if p.Account.Failure == "" {
@@ -85,7 +107,7 @@ func (p OverviewPage) unreachable() action {
 	}
 	a := action{"unreachable", title, withStop(p.MaskNumbers(p.Account.Failure)) +
 		" Nothing is lost. We will keep trying.",
-		ToneBad, Link{}}
+		ToneBad, GlyphAlert, Link{}}
 	if p.CanSetUp {
 		a.link = Link{"Check the connection settings", SectionPath(p.Account.ID, SectionConnection)}
 	}
@@ -101,7 +123,8 @@ func (p OverviewPage) doubt() action {
 		to = "/campaigns?state=needs-decision"
 	}
 	return action{"decide", needDecision(p.Decisions), capitalise(plural(int64(p.Decisions), "it", "they")) +
-		" may or may not have been sent. Nothing will be sent again unless you decide so.", ToneWarn, Link{"Review and decide", to}}
+		" may or may not have been sent. Nothing will be sent again unless you decide so.", ToneWarn, GlyphDecide,
+		Link{"Review and decide", to}}
 }
 
 // A share of failures is worth a word from so many messages on.
@@ -117,8 +140,8 @@ func (p OverviewPage) failed() action {
 	}
 	return action{"failed", Percent(failed, failed+delivered) + " of today's messages have not been delivered",
 		Number(int(failed)) + " of " + Number(int(failed+delivered)) +
-			" messages with a final result. Each campaign's breakdown shows why.", ToneBad,
-		Link{"View undelivered messages", MessagesPath + "?tile=" + string(sms.TileFailed) + "&from=" +
+			" messages with a final result. Each campaign's breakdown shows why.", ToneBad, GlyphFailed,
+		Link{"View undelivered", MessagesPath + "?tile=" + string(sms.TileFailed) + "&from=" +
 			p.Now.Format(time.DateOnly)}}
 }
 
@@ -128,8 +151,8 @@ func (p OverviewPage) silence() action {
 	}
 	return action{"silent", "No delivery report for " + lasting(p.Now.Sub(time.UnixMilli(p.LastAt))),
 		Plural(int(p.Silent), "message is", "messages are") +
-			" awaiting a report. The provider may have stopped sending reports, or may not be able to reach smsdesk.", ToneWarn,
-		Link{"View delivery reports", ReportsPath}}
+			" awaiting a report. The provider may have stopped sending reports, or may not be able to reach smsdesk.", ToneWarn, GlyphReports,
+		Link{"View reports", ReportsPath}}
 }
 
 func (p OverviewPage) credit() action {
@@ -138,15 +161,19 @@ func (p OverviewPage) credit() action {
 	}
 	if p.Credit.Sign() <= 0 {
 		return action{"balance", "The balance is zero or below", "The provider reports " + p.Balance.Text +
-			". Top up before you send.", ToneBad, Link{}}
+			". Top up before you send.", ToneBad, GlyphBalance, Link{"View balance", BalancePath}}
 	}
-	cost := big.NewRat(p.Unpaid*p.Account.PricePerPart, 100)
-	if p.Account.PricePerPart == 0 || cost.Cmp(p.Credit) <= 0 {
+	if !p.Price.Known() {
+		return action{}
+	}
+	cost := p.Price.of(p.Unpaid)
+	if cost.Cmp(p.Credit) <= 0 {
 		return action{}
 	}
 	return action{"balance", "The balance does not cover the messages still to be sent",
 		"They need about " + amount(p.Account.Currency, cost) + " and the balance is " + p.Balance.Text +
-			". Top up, or the provider will refuse messages.", ToneWarn, Link{}}
+			". Top up, or the provider will refuse messages.", ToneWarn, GlyphBalance,
+		Link{"View balance", BalancePath}}
 }
 
 func (p OverviewPage) sender() action {
@@ -154,7 +181,8 @@ func (p OverviewPage) sender() action {
 		return action{}
 	}
 	a := action{"sender", "No usable sender ID",
-		"The provider has not approved one, or has withdrawn its approval. You cannot send until one is approved.", ToneWarn, Link{}}
+		"The provider has not approved one, or has withdrawn its approval. You cannot send until one is approved.", ToneWarn,
+		GlyphSenderID, Link{}}
 	if p.CanSetUp {
 		a.link = Link{"See sender IDs", SectionPath(p.Account.ID, SectionConnection)}
 	}
@@ -171,7 +199,7 @@ func (p OverviewPage) unmatched() action {
 	}
 	return action{"unmatched", count + " no message",
 		plural(p.Unmatched, "Its message ID is not one", "Their message IDs are not ones") + " the provider gave us.",
-		ToneInfo, Link{"View reports", ReportsPath + "?kind=unmatched"}}
+		ToneInfo, GlyphReports, Link{"View reports", ReportsPath + "?kind=unmatched"}}
 }
 
 func (p OverviewPage) failing(l sms.NetworkSeries, f sms.Failing) string {
@@ -190,28 +218,26 @@ func laneName(l sms.NetworkSeries) string {
 	return l.Network
 }
 
-func (p OverviewPage) tiles() []TileProps {
+// todayLinks are what became of today's messages, each of which there are any.
+func (p OverviewPage) todayLinks() (list []TileProps) {
 	all, today := p.Today.Total(), "&from="+p.Now.Format(time.DateOnly)
-	tile := func(t sms.Tile) TileProps {
+	for _, t := range []sms.Tile{sms.TileDelivered, sms.TileFailed, sms.TileNetwork, sms.TileUnknown} {
 		n := p.Today.Tile(t)
-		out := TileProps{ID: "today-" + string(t), Label: t.Words(), Value: Number(int(n)), Tone: toneOf(t.Tone()),
-			Glyph: tileGlyph(t), Href: MessagesPath + "?tile=" + string(t) + today}
-		if n > 0 && all > 0 {
-			out.More = Percent(n, all)
+		if n == 0 {
+			continue
 		}
-		return out
-	}
-	list := []TileProps{{ID: "today-all", Label: "Messages sent", Value: Number(int(all)), Glyph: GlyphMessage,
-		Href: MessagesPath + "?" + today[1:]},
-		tile(sms.TileDelivered), tile(sms.TileFailed), tile(sms.TileNetwork)}
-	if p.Today.Tile(sms.TileUnknown) > 0 {
-		list = append(list, tile(sms.TileUnknown))
-	}
-	if p.Balance.Text != "" {
-		list = append(list, TileProps{ID: "balance", Label: "Balance", Value: p.Balance.Text, More: "at " + p.Balance.ReadAt,
-			Glyph: GlyphBalance})
+		words := Number(int(n)) + " " + strings.ToLower(t.Words())
+		if t == sms.TileDelivered {
+			words = Percent(n, all) + " delivered"
+		}
+		list = append(list, TileProps{ID: "today-" + string(t), Label: words, Tone: toneOf(t.Tone()),
+			Href: MessagesPath + "?tile=" + string(t) + today})
 	}
 	return list
+}
+
+func (p OverviewPage) todayHref() string {
+	return MessagesPath + "?from=" + p.Now.Format(time.DateOnly)
 }
 
 // spoken is what a screen reader hears when something new needs somebody.
@@ -237,120 +263,69 @@ func (p OverviewPage) empty() EmptyProps {
 		Text: "Messages will appear here once someone sends a campaign."}
 }
 
-// comingTo stands under the campaign's name: the table has half the page.
-func comingTo(c sms.Campaign) string {
-	if c.GroupID != "" {
-		return campaignTo(c)
+// OverviewDays are the numbers of days that the columns may show; the first is
+// shown where none is asked for.
+func OverviewDays() [2]int { return [2]int{30, 14} }
+
+// spans are the links to the other number of days.
+func (p OverviewPage) spans() (list []Tab) {
+	for _, n := range OverviewDays() {
+		address := "/"
+		if n != OverviewDays()[0] {
+			address = "/?days=" + strconv.Itoa(n)
+		}
+		list = append(list, Tab{Text: Number(n) + " days", Href: address, Current: n == len(p.Days)})
 	}
-	return Plural(int(c.Recipients), "recipient", "recipients")
+	return list
 }
 
-// days is the chart of the last days.
-func (p OverviewPage) days() ChartProps {
-	c := ChartProps{ID: "days", Name: "Messages in the last 14 days", Head: "Day",
-		Series: []ChartSeries{{"Delivered", ToneOK}, {"Not delivered", ToneBad}, {"Other", ToneInfo}}}
+// days are the columns of the last days; each leads to its campaigns.
+func (p OverviewPage) days() DayColumnsProps {
+	c := DayColumnsProps{ID: "days", Name: "Messages in the last " + Number(len(p.Days)) + " days",
+		Noun:   [2]string{"message", "messages"},
+		Series: []ChartSeries{{"Delivered", ToneOK}, {"Not delivered", ToneBad}, {"Awaiting report", ToneInfo}, {"Unknown", ToneWarn}},
+		Today:  true, Show: count}
 	busiest, most := "", int64(0)
 	for _, d := range p.Days {
-		delivered, failed := d.Tally.Tile(sms.TileDelivered), d.Tally.Tile(sms.TileFailed)
-		c.Points = append(c.Points, ChartPoint{Label: d.Day.Format("Monday 2 January"), Short: d.Day.Format("2 Jan"),
-			Values: []int{int(delivered), int(failed), int(d.Tally.Total() - delivered - failed)}})
+		day := d.Day.Format(time.DateOnly)
+		tile := d.Tally.Tile
+		delivered, failed, open := tile(sms.TileDelivered), tile(sms.TileFailed), tile(sms.TileNetwork)
+		c.Days = append(c.Days, ColumnDay{Day: d.Day, Href: With(With(CampaignsPath, "from", day), "to", day),
+			Values: []int64{delivered, failed, open, d.Tally.Total() - delivered - failed - open}})
 		if n := d.Tally.Total(); n > most {
 			busiest, most = d.Day.Format("Monday 2 January"), n
 		}
 	}
-	c.Says = Number(c.total(0)) + " delivered, " + Number(c.total(1)) + " not delivered, " + Number(c.total(2)) + " open."
+	if c.total(3) == 0 {
+		c.Series = c.Series[:3]
+		for i := range c.Days {
+			c.Days[i].Values = c.Days[i].Values[:3]
+		}
+	}
+	var said []string
+	for i, s := range c.Series {
+		said = append(said, Number(int(c.total(i)))+" "+strings.ToLower(s.Words))
+	}
+	c.Says = and(said) + "."
 	if most > 0 {
 		c.Says += " Busiest: " + busiest + " with " + Plural(int(most), "message", "messages") + "."
 	}
 	return c
 }
 
-// hours is how many hours of each lane are shown, the present one included.
-const hours = 24
-
-// hourly puts a lane into hours, the oldest first.
-func (p OverviewPage) hourly(l sms.NetworkSeries) []sms.LaneSlot {
-	out := make([]sms.LaneSlot, hours)
-	first := p.Now.Truncate(time.Hour).Add(-(hours - 1) * time.Hour).UnixMilli()
-	for i := range out {
-		out[i].At = first + int64(i)*time.Hour.Milliseconds()
-	}
-	for _, s := range l.Points {
-		if i := (s.At - first) / time.Hour.Milliseconds(); s.At >= first && i < hours {
-			out[i].Sent, out[i].Delivered, out[i].Failed = out[i].Sent+s.Sent, out[i].Delivered+s.Delivered,
-				out[i].Failed+s.Failed
-		}
-	}
-	return out
+// course is the small picture of the balance.
+func (p OverviewPage) course() CourseProps {
+	lasts, _ := p.Outlook.words()
+	return CourseProps{Outlook: p.Outlook, History: p.Balances, Warn: p.WarnBelow, High: 84,
+		Says: "Balance over the last " + Number(len(p.Days)) + " days. " + withStop(lasts)}
 }
 
-// tooFew is how many messages say nothing about how a lane goes.
-const tooFew = 50
-
-// lanesShown bounds the table: some accounts have many sender IDs.
-const lanesShown = 12
-
-func (p OverviewPage) lanes() []sms.NetworkSeries { return p.Lanes[:min(len(p.Lanes), lanesShown)] }
-
-// sparkline is a lane's hours as a small chart.
-func (p OverviewPage) sparkline(l sms.NetworkSeries) (list []column) {
-	const wide, high = 4.0, 24.0
-	most := int64(1)
-	slots := p.hourly(l)
-	for _, s := range slots {
-		most = max(most, s.Sent)
-	}
-	for i, s := range slots {
-		y := high
-		for _, part := range []struct {
-			tone Tone
-			n    int64
-		}{{ToneOK, s.Delivered}, {ToneBad, s.Failed}, {ToneMute, s.Sent - s.Delivered - s.Failed}} {
-			if part.n <= 0 {
-				continue
-			}
-			tall := max(high*float64(part.n)/float64(most), 1)
-			y -= tall
-			list = append(list, column{class: part.tone.class(), x: unit(float64(i) * wide), y: unit(max(y, 0)),
-				width: unit(wide - 1), height: unit(tall)})
-		}
-	}
-	return list
+// cost is what a campaign costs by the price that was set.
+func (p OverviewPage) cost(c sms.Campaign) string {
+	return strings.TrimSuffix(CampaignListPage{Formatter: p.Formatter, Account: p.Account}.cost(c), ".00")
 }
 
-func (p OverviewPage) sparkName(l sms.NetworkSeries) string {
-	t := l.Total()
-	return laneName(l) + ", " + l.SenderID + ", the last 24 hours: " + Percent(t.Delivered, t.Delivered+t.Failed) +
-		" delivered"
-}
-
-// hourWords is one hour of one lane for the table.
-func hourWords(s sms.LaneSlot) string {
-	if s.Sent == 0 {
-		return "–"
-	}
-	return Percent(s.Delivered, s.Delivered+s.Failed) + " of " + strconv.FormatInt(s.Sent, 10)
-}
-
-// hourRow is one hour of all lanes.
-type hourRow struct {
-	label string
-	cells []string
-}
-
-func (p OverviewPage) hourRows() (rows []hourRow) {
-	for i := hours - 1; i >= 0; i-- {
-		var row hourRow
-		sent := int64(0)
-		for _, l := range p.lanes() {
-			s := p.hourly(l)[i]
-			sent += s.Sent
-			row.label = p.When(s.At)
-			row.cells = append(row.cells, hourWords(s))
-		}
-		if sent > 0 {
-			rows = append(rows, row)
-		}
-	}
-	return rows
+// firstLink is the first line that leads somewhere.
+func firstLink(list []action) int {
+	return slices.IndexFunc(list, func(a action) bool { return a.link.Href != "" })
 }

@@ -2,11 +2,17 @@ package web
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"smsdesk/internal/desk"
+	"smsdesk/internal/phone"
+	"smsdesk/internal/picture"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 )
@@ -47,17 +53,162 @@ func TestOverviewSaysWhatNeedsSomebody(t *testing.T) {
 	s.reports(a, sms.DeliveryReport{ProviderID: "nobody-knows", Mobile: "2348039999999", Status: "DELIVRD"})
 	page := s.as(s.boss).get("/").is(200)
 	page.has("Needs your attention", "MTN: messages from CLINIC have been failing since",
-		"of today's messages have not been delivered", "1 delivery report matches no message", "Its message ID is not one the provider gave us.", "Failing since",
-		"Messages in the last 14 days", "40 delivered, 40 not delivered, 0 open.", "Latest campaigns", "No scheduled campaigns.")
+		"of today's messages have not been delivered", "1 delivery report matches no message", "Its message ID is not one the provider gave us.",
+		"failing since", "Messages in the last 30 days", "Latest campaigns", "No scheduled campaigns.")
 	s.leads(page)
-	if got := strings.Join(strings.Fields(page.text("#today-all")), " "); got != "Messages sent 80" {
+	if got := page.text("#today-all"); got != "80" {
 		t.Errorf("today: %q", got)
 	}
-	if got := page.text("#lane-0 .num"); !strings.HasPrefix(got, "80") {
-		t.Errorf("the lane: %q", got)
+	if got := page.text("#heat-0 .sum"); !strings.HasPrefix(got, "50.0%") || page.text("#heat-0 th") != "MTN" {
+		t.Errorf("the network: %q", got)
 	}
+	if says := page.attr("#days svg", "aria-label"); says != "Messages in the last 30 days. 40 delivered, 40 not "+
+		"delivered and 0 awaiting report. Busiest: Wednesday 3 June with 80 messages." {
+		t.Errorf("the columns say %q", says)
+	}
+	page.count("#actions li", 4).count("#actions .btn:not(.quiet)", 1)
 	viewer := s.hire("vera@example.com", sms.Viewer)
 	s.as(viewer).get("/").is(200).has("have been failing").lacks("0803 000 0")
+}
+
+// TestTheOverviewsFiguresAreTheCounts: what stands in the columns and in the map of
+// networks and hours, and in the tables behind them, is what the messages say.
+func TestTheOverviewsFiguresAreTheCounts(t *testing.T) {
+	random := rand.New(rand.NewPCG(14, 1))
+	statuses := []string{"DELIVRD", "DELIVRD", "DELIVRD", "UNDELIV", "EXPIRED", "UNKNOWN", "ACCEPTD", ""}
+	for round := range 4 {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			s := newSite(t)
+			a := s.clinic()
+			days, hours := map[string][4]int64{}, map[string]picture.Cell{}
+			for batch := range 5 {
+				c := s.started(s.boss, desk.Order{AccountID: a.ID, Text: fmt.Sprint("Batch ", batch), Numbers: scattered(random, 12)})
+				s.send(a, 12, func(call sms.Call) sms.Outcome {
+					o := accept(call)
+					for i := range o.Rows {
+						o.Rows[i].ProviderID += fmt.Sprint("-", batch)
+					}
+					return o
+				})
+				for _, m := range s.messages(c) {
+					if status := statuses[random.IntN(len(statuses))]; status != "" {
+						s.reports(a, sms.DeliveryReport{ProviderID: m.ProviderID, Mobile: m.Number, Status: status, ErrorCode: "27"})
+					}
+				}
+				for _, m := range s.messages(c) {
+					left := time.UnixMilli(m.SentAt).In(a.Location())
+					place := slices.Index([]sms.Tile{sms.TileDelivered, sms.TileFailed, sms.TileNetwork}, m.Standing().Tile)
+					day := days[left.Format("Monday 2 January")]
+					day[(place+4)%4]++
+					days[left.Format("Monday 2 January")] = day
+					hour := phone.Network(m.Number) + left.Format(" 2 15")
+					cell := picture.Cell{Sent: 1}
+					switch place {
+					case 0:
+						cell.Delivered = 1
+					case 1:
+						cell.Failed = 1
+					}
+					hours[hour] = hours[hour].Add(cell)
+				}
+				s.clock.pass(time.Duration(random.IntN(20*60)) * time.Minute)
+			}
+			s.theColumnsSay(t, days)
+			s.theMapSays(t, a, hours)
+		})
+	}
+}
+
+// scattered are numbers of several networks.
+func scattered(random *rand.Rand, n int) string {
+	var numbers []string
+	for i := range n {
+		prefix := []string{"0803", "0805", "0802", "0809"}[random.IntN(4)]
+		numbers = append(numbers, fmt.Sprintf("%s%07d", prefix, 1000+i))
+	}
+	return strings.Join(numbers, "\n")
+}
+
+func (s *site) theColumnsSay(t *testing.T, want map[string][4]int64) {
+	t.Helper()
+	page, seen := s.as(s.boss).get("/").is(200), 0
+	page.page().Find("#days-table tbody tr").Each(func(_ int, row *goquery.Selection) {
+		name := strings.TrimSpace(row.Find("th").Text())
+		row.Find("td").Each(func(i int, cell *goquery.Selection) {
+			if n := want[name][i]; figure(t, cell.Text()) != n {
+				t.Errorf("%s: figure %d is %s, want %d", name, i, cell.Text(), n)
+			}
+		})
+		all := want[name][0] + want[name][1] + want[name][2] + want[name][3]
+		column := page.page().Find("#days svg a").FilterFunction(func(_ int, a *goquery.Selection) bool {
+			return strings.HasPrefix(a.Find("title").Text(), name+": "+views.Plural(int(all), "message", "messages"))
+		})
+		if seen++; column.Length() != min(1, int(all)) {
+			t.Errorf("%s: %d columns of %d messages", name, column.Length(), all)
+		}
+	})
+	if seen != 30 {
+		t.Errorf("%d days", seen)
+	}
+}
+
+func (s *site) theMapSays(t *testing.T, a sms.Account, want map[string]picture.Cell) {
+	t.Helper()
+	page, now := s.as(s.boss).get("/").is(200), s.clock.now().In(a.Location())
+	left := map[string]bool{}
+	for hour, cell := range want {
+		left[hour] = cell.Sent > 0
+	}
+	page.page().Find(".heat tbody tr").Each(func(_ int, row *goquery.Selection) {
+		row.Find("td:not(.sum)").Each(func(i int, cell *goquery.Selection) {
+			key := row.Find("th").Text() + now.Add(time.Duration(i-23)*time.Hour).Format(" 2 15")
+			delete(left, key)
+			words := cell.AttrOr("title", "")
+			if w := want[key]; w.Sent == 0 && words != "nothing sent" || w.Sent > 0 && (!strings.HasPrefix(words,
+				fmt.Sprintf("%d delivered, %d not delivered", w.Delivered, w.Failed)) ||
+				w.Share() >= 0 && !strings.HasPrefix(cell.Text(), fmt.Sprint(w.Share()))) {
+				t.Errorf("%s: %q %q, want %+v", key, cell.Text(), words, w)
+			}
+		})
+	})
+	for hour := range left {
+		if at, err := time.ParseInLocation("2 15", hour[strings.Index(hour, " ")+1:], a.Location()); err == nil &&
+			at.Day() == now.Day() {
+			t.Errorf("%s is not in the map", hour)
+		}
+	}
+}
+
+// TestTheOverviewRenewsItsParts: what comes with a fragment takes the place of what
+// has its name, and never goes into it.
+func TestTheOverviewRenewsItsParts(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	s.started(s.boss, desk.Order{AccountID: a.ID, Numbers: "0803 000 0101"})
+	s.send(a, 1, accept)
+	fragment := s.as(s.boss).fragment("/?days=14").is(200).has("Messages in the last 14 days")
+	parts := fragment.page().Find("hx-partial")
+	parts.Each(func(_ int, part *goquery.Selection) {
+		if id := part.Children().First().AttrOr("id", ""); "#"+id != part.AttrOr("hx-target", "") || part.Children().Length() != 1 {
+			t.Errorf("the part for %s is %q", part.AttrOr("hx-target", ""), id)
+		}
+	})
+	if parts.Length() != 2 {
+		t.Errorf("%d parts", parts.Length())
+	}
+}
+
+// TestTwoCampaignsOfOneName are told apart by their time wherever that does not
+// stand beside them, and by their number where even that is the same.
+func TestTwoCampaignsOfOneName(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	for range 2 {
+		c := s.started(s.boss, desk.Order{AccountID: a.ID, Name: "Reminder", Numbers: "0803 000 0101", Text: "Come."})
+		s.send(a, 1, accept)
+		s.reports(a, report(s.messages(c)[0].ProviderID, "DELIVRD", "000"))
+	}
+	s.as(s.boss).get("/").is(200).count("#latest tbody tr", 2).has("no. 1", "no. 2")
 }
 
 // TestOverviewTellsNumbersToCheck: failed twice, not blocked, as far as a role

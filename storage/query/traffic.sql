@@ -23,7 +23,8 @@ select kind, name, key, n from campaign_cut where campaign_id = $1 and kind = $2
 select sender_id, started_at from campaign where id = $1;
 
 -- name: ComingUp :many
-select id from campaign where account_id = $1 and state = 'scheduled' order by send_at, id limit $2;
+select id from campaign where account_id = $1 and state in ('scheduled', 'awaiting_approval') and send_at > 0
+order by send_at, id limit $2;
 
 -- name: PausedCampaigns :many
 select id from campaign where account_id = $1 and state = 'paused' order by id desc limit $2;

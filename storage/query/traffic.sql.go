@@ -164,7 +164,8 @@ func (q *Queries) CampaignSender(ctx context.Context, id int64) (CampaignSenderR
 }
 
 const comingUp = `-- name: ComingUp :many
-select id from campaign where account_id = $1 and state = 'scheduled' order by send_at, id limit $2
+select id from campaign where account_id = $1 and state in ('scheduled', 'awaiting_approval') and send_at > 0
+order by send_at, id limit $2
 `
 
 func (q *Queries) ComingUp(ctx context.Context, accountID int64, limit int32) ([]int64, error) {

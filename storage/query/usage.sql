@@ -56,3 +56,6 @@ select * from balance_alarm where mailed = false order by id limit 20;
 
 -- name: AlarmMailed :exec
 update balance_alarm set mailed = true where id = $1;
+
+-- name: BalanceOn :one
+select * from balance where account_id = $1 and plugin_type = $2 and since < $3 order by since desc, id desc limit 1;

@@ -136,6 +136,26 @@ func (q *Queries) BalanceHistory(ctx context.Context, accountID int64, pluginTyp
 	return items, nil
 }
 
+const balanceOn = `-- name: BalanceOn :one
+select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = $2 and since < $3 order by since desc, id desc limit 1
+`
+
+func (q *Queries) BalanceOn(ctx context.Context, accountID int64, pluginType string, since int64) (Balance, error) {
+	row := q.db.QueryRowContext(ctx, balanceOn, accountID, pluginType, since)
+	var i Balance
+	err := row.Scan(
+		&i.ID,
+		&i.AccountID,
+		&i.PluginType,
+		&i.Credits,
+		&i.Since,
+		&i.ReadAt,
+		&i.Seq,
+		&i.SeqBefore,
+	)
+	return i, err
+}
+
 const campaignUsage = `-- name: CampaignUsage :many
 select network, messages, parts from campaign_usage where campaign_id = $1 order by parts desc, network
 `

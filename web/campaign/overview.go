@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"smsdesk/internal/feed"
@@ -23,27 +25,30 @@ type overviewQuestions interface {
 	// Awaiting counts the campaigns that the user may approve.
 	Awaiting(ctx context.Context, account, user int64) (int64, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	// BalancesOn is the last reading before each of the times.
+	BalancesOn(ctx context.Context, account int64, pluginType string, times []int64) ([]sms.BalanceSpan, error)
 	BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
 	Campaigns(ctx context.Context, f sms.CampaignFilter) (list []sms.CampaignRow, more bool, err error)
 	ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
 	Decisions(ctx context.Context, account int64) (int64, error)
 	FailingNumbers(ctx context.Context, account, since int64, limit int) ([]sms.FailingNumber, error)
 	LastReportAt(ctx context.Context, account int64) (int64, error)
 	NewerReports(ctx context.Context, account int64, kind sms.ReportKind, key int64) (int64, error)
 	PausedCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
 	Tally(ctx context.Context, id int64) (sms.Tally, error)
 	Traffic(ctx context.Context, account, since int64) ([]sms.Traffic, error)
 	TrafficQuarters(ctx context.Context, account, since int64) ([]sms.Traffic, error)
+	UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error)
 }
 
 const (
 	overviewLatest = 5
-	overviewDays   = 14
-	// overviewBusy is how many running campaigns are looked at for what they
-	// still cost.
-	overviewBusy = 50
-	laneReach    = 24 * time.Hour
+	// overviewComing is how many campaigns with a time to start are looked at.
+	overviewComing = 20
+	laneReach      = 24 * time.Hour
 	// overviewFailing is how many numbers to check are shown.
 	overviewFailing = 5
 )
@@ -57,6 +62,7 @@ func (s *overviews) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 		CanSetUp: v.User.Role.AtLeast(sms.Administrator)}
 	id := v.Account.ID
 	var topics []string
+	p.Days = views.LastDays(p.Now, days(r))
 	if id > 0 {
 		topics = []string{feed.Campaigns(id), feed.Account(id), feed.Reports(id)}
 		if err := s.addOverview(r.Context(), &p); err != nil {
@@ -76,12 +82,12 @@ func (s *overviews) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 		}
 		topics = append(topics, feed.Backup)
 	}
-	p.Live = views.Refresh{ID: "overview-live", URL: "/", On: topics}
+	p.Live = views.Refresh{ID: "overview-live", URL: "/?days=" + strconv.Itoa(len(p.Days)), On: topics}
 	if page.IsFragment(r) {
 		return s.Render(w, r, http.StatusOK, views.OverviewLive(p))
 	}
 	if id > 0 {
-		if err := s.addDays(r.Context(), &p); err != nil {
+		if err := s.addOutlook(r.Context(), &p); err != nil {
 			return err
 		}
 		var err error
@@ -109,8 +115,8 @@ func (s *overviews) addOverview(ctx context.Context, p *views.OverviewPage) erro
 		},
 		func() (err error) { p.LastAt, err = s.store.LastReportAt(ctx, a.ID); return },
 		func() (err error) { p.Silent, err = s.Silence(ctx, a, p.LastAt); return },
-		func() (err error) { p.Coming, err = s.store.ComingUp(ctx, a.ID, overviewLatest); return },
-		func() error { return s.addToday(ctx, p) },
+		func() (err error) { p.Coming, err = s.store.ComingUp(ctx, a.ID, overviewComing); return },
+		func() error { return s.addTraffic(ctx, p) },
 		func() error { return s.addLatest(ctx, p) },
 		func() error { return s.addCredit(ctx, p) },
 		func() error { return s.addSender(ctx, p) },
@@ -127,18 +133,21 @@ func (s *overviews) addOverview(ctx context.Context, p *views.OverviewPage) erro
 	return err
 }
 
-// addToday reads the traffic since midnight, and that by network of the last
-// 24 hours.
-func (s *overviews) addToday(ctx context.Context, p *views.OverviewPage) error {
-	y, m, d := p.Now.Date()
-	today, err := s.store.TrafficQuarters(ctx, p.Account.ID, time.Date(y, m, d, 0, 0, 0, 0, p.Now.Location()).UnixMilli())
+// addTraffic reads the traffic by days of the account's zone, and that by network
+// of the last 24 hours.
+func (s *overviews) addTraffic(ctx context.Context, p *views.OverviewPage) error {
+	quarters, err := s.store.TrafficQuarters(ctx, p.Account.ID, p.Days[0].Day.UnixMilli())
 	if err != nil {
 		return err
 	}
-	p.Today = sms.Tally{}
-	for _, t := range today {
-		p.Today[t.Key] += t.N
+	day := 0
+	for _, t := range quarters {
+		for day+1 < len(p.Days) && t.At >= p.Days[day+1].Day.UnixMilli() {
+			day++
+		}
+		p.Days[day].Tally[t.Key] += t.N
 	}
+	p.Today = p.Days[len(p.Days)-1].Tally
 	list, err := s.store.Traffic(ctx, p.Account.ID, p.Now.Add(-laneReach).UnixMilli())
 	p.Lanes = sms.Lanes(list)
 	return err
@@ -165,23 +174,14 @@ func (s *overviews) addCredit(ctx context.Context, p *views.OverviewPage) error 
 	if amount, ok := (sms.Balance{Credits: p.Balance.Text}).Amount(); ok {
 		p.Credit = amount
 	}
-	busy, err := s.store.BusyCampaigns(ctx, p.Account.ID, overviewBusy)
-	if err != nil {
+	if p.Unpaid, err = page.Unpaid(ctx, s.store, p.Account.ID, slices.Concat(p.Paused, p.Coming)); err != nil {
 		return err
 	}
-	for _, c := range p.Coming {
-		p.Unpaid += c.Parts
+	// What campaigns tell of the price is asked where something is to be paid for.
+	if p.Price = views.PriceOf(p.Account, sms.LearntPrice{}); !p.Price.Known() && p.Unpaid > 0 {
+		p.Price, err = priceOf(ctx, s.store, p.Account, s.Now())
 	}
-	for _, c := range append(busy, p.Paused...) {
-		tally, err := s.store.Tally(ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		if all := tally.Total(); all > 0 {
-			p.Unpaid += c.Parts * tally.Tile(sms.TileWaiting) / all
-		}
-	}
-	return nil
+	return err
 }
 
 func (s *overviews) addSender(ctx context.Context, p *views.OverviewPage) error {
@@ -196,20 +196,46 @@ func (s *overviews) addSender(ctx context.Context, p *views.OverviewPage) error 
 	return nil
 }
 
-// addDays puts the traffic into days of the account's zone.
-func (s *overviews) addDays(ctx context.Context, p *views.OverviewPage) error {
-	y, m, d := p.Now.Date()
-	for back := overviewDays - 1; back >= 0; back-- {
-		p.Days = append(p.Days, views.DayCount{Day: time.Date(y, m, d-back, 0, 0, 0, 0, p.Now.Location()),
-			Tally: sms.Tally{}})
+// addOutlook reads how the balance went, and how long it lasts.
+func (s *overviews) addOutlook(ctx context.Context, p *views.OverviewPage) (err error) {
+	balances, err := s.store.Balances(ctx, p.Account.ID)
+	if err != nil {
+		return err
 	}
-	list, err := s.store.TrafficQuarters(ctx, p.Account.ID, p.Days[0].Day.UnixMilli())
-	day := 0
-	for _, t := range list {
-		for day+1 < len(p.Days) && t.At >= p.Days[day+1].Day.UnixMilli() {
-			day++
+	b := sms.ForMessages(balances)
+	if b == nil {
+		return nil
+	}
+	times := make([]int64, 0, len(p.Days)+1)
+	for _, d := range p.Days[1:] {
+		times = append(times, d.Day.UnixMilli())
+	}
+	if p.Balances, err = s.store.BalancesOn(ctx, p.Account.ID, b.PluginType,
+		append(times, p.Now.UnixMilli()+1)); err != nil {
+		return err
+	}
+	settings, err := s.store.RecordSettings(ctx, p.Account.ID)
+	if err != nil {
+		return err
+	}
+	price := p.Price
+	if !price.Known() {
+		if price, err = priceOf(ctx, s.store, p.Account, s.Now()); err != nil {
+			return err
 		}
-		p.Days[day].Tally[t.Key] += t.N
 	}
+	p.WarnBelow = settings.WarnBelow
+	p.Outlook, err = page.Outlook(ctx, s.store, p.Account, b, price, p.Unpaid, p.Now)
 	return err
+}
+
+// days is how many days the columns show.
+func days(r *http.Request) int {
+	asked := page.Number(r.URL.Query().Get("days"))
+	for _, n := range views.OverviewDays() {
+		if int64(n) == asked {
+			return n
+		}
+	}
+	return views.OverviewDays()[0]
 }
