@@ -24,12 +24,12 @@ func (p *tab) picks(name, words string) {
 func (p *tab) showsDays() {
 	p.t.Helper()
 	p.follow("14 days")
-	p.sees("Messages in the last 14 days")
+	p.do(p.Locator("#days svg[aria-label^='Messages in the last 14 days']").WaitFor())
 	p.do(p.Locator("#days svg a").Last().Click())
 	p.do(p.WaitForURL(regexp.MustCompile(`/campaigns\?from=\d{4}-\d\d-\d\d&to=`)))
 	p.sees("Campaigns, newest first")
 	p.open("/")
-	p.sees("Messages in the last 30 days")
+	p.do(p.Locator("#days svg[aria-label^='Messages in the last 30 days']").WaitFor())
 }
 
 // rows are the phone numbers in the table of messages.
