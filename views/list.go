@@ -18,6 +18,7 @@ type UploadForm struct {
 	Most     int64  // bytes
 	Label    string // "" for the usual one
 	Error    string
+	GoesOn   bool // the message is written beside: it goes along with the file, and on with it
 }
 
 func (p UploadForm) action() string {

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -252,4 +254,69 @@ func TestAListChangedInAnotherWindow(t *testing.T) {
 		t.Error("the text was lost")
 	}
 	s.leads(got)
+}
+
+// Without scripts a file goes up with the message that is written beside it, and
+// where nothing about the two is left to ask, the next page is the confirmation.
+func TestAFileAndItsMessageInOnePress(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	s.templates(a.ID)
+	s.importer()
+	b := s.as(s.boss)
+	const list = "Phone,Name,Date\n0803123450%d,Ada,Monday\n"
+	file := func(n int) string { return fmt.Sprintf(list, n) }
+	page := b.get("/new").is(200)
+	sent := func(name, content string, typed ...string) string {
+		return b.sends(page, name, content, append(typed, "go_on", "yes")...).is(http.StatusSeeOther).header.Get("Location")
+	}
+	for what, to := range map[string]string{
+		"own text":   sent("a.csv", file(1), "text", "Dear ##name##, come on ##DATE##."),
+		"a template": sent("b.csv", file(2), "template", "7"),
+	} {
+		if !regexp.MustCompile(confirmed).MatchString(to) {
+			t.Errorf("%s leads to %q", what, to)
+			continue
+		}
+		b.get(to).is(200).has("Ada", "Monday")
+	}
+	for what, c := range map[string]struct{ content, text, template string }{
+		"nothing written":        {file(3), "", ""},
+		"a column that is not":   {file(4), "Dear ##surname##", ""},
+		"own text and template":  {file(5), "mine", "7"},
+		"two columns of numbers": {"Phone,Mobile,Name\n08031234506,08031234507,Ada\n", "Dear ##name##", ""},
+		"no such template":       {file(8), "", "99"},
+	} {
+		to := sent(what+".csv", c.content, "text", c.text, "template", c.template)
+		if !strings.Contains(to, "/message") {
+			t.Errorf("%s leads to %q", what, to)
+			continue
+		}
+		if c.text != "" {
+			b.get(to).is(200).has(c.text)
+		}
+	}
+	// Without the press the message goes to its page, as with scripts.
+	if to := b.sends(page, "i.csv", file(9), "text", "Hello").is(http.StatusSeeOther).header.Get("Location"); !strings.Contains(
+		to, "/message") {
+		t.Errorf("Upload alone leads to %q", to)
+	}
+}
+
+// What is read before it is sent can only be the template's text, where nothing
+// else was written.
+func TestAChosenTemplateGoesIntoAnEmptyMessage(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	s.templates(a.ID)
+	s.importer()
+	b := s.as(s.boss)
+	at := b.uploads("list.csv", "Phone,Name,Date\n08031234501,Ada,Monday\n") + "/message"
+	b.post(at, b.get(at).filled("template", "7", "text", " ")...).is(http.StatusSeeOther)
+	if o := s.list(at).Order; o.Template != "Appointment" || o.Text != "Dear ##Name##,\ncome on ##Date##." {
+		t.Errorf("kept is %+v", o)
+	}
+	other := b.uploads("other.csv", "Phone,Name\n08031234502,Ada\n") + "/message"
+	b.post(other, b.get(other).filled("template", "7", "text", "")...).is(http.StatusUnprocessableEntity).has(
+		"The text you chose was not in the message yet. It is now: read it, then continue")
 }

@@ -134,6 +134,7 @@ func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage,
 	if p.Upload, err = s.uploadFile(r.Context(), a.ID, ""); err != nil {
 		return p, err
 	}
+	p.Upload.GoesOn = true
 	if p.Groups, err = s.store.Groups(r.Context(), a.ID); err != nil {
 		return p, err
 	}
@@ -258,6 +259,9 @@ func (s *drafts) Check(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	if column := r.PostForm.Get("put"); column != "" {
 		p.Text = page.Lines(r.PostForm.Get("text")) + "##" + column + "##"
 		return s.composeWith(w, r, v, p, nil)
+	}
+	if applyWhereBlank(p.Templates, &p.Template, &p.TemplateIn, &p.Own, &p.Text) {
+		p.Fixed = fixedTexts(p.Text, r.PostForm)
 	}
 	if p.Template != p.TemplateIn {
 		bad := notApplied(p.Templates, &p.Template, &p.TemplateIn, &p.Own, &p.Text)

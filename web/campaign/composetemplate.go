@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"smsdesk/internal/phone"
 	"smsdesk/internal/sms"
@@ -63,6 +64,13 @@ func applyTemplate(templates []sms.Template, chosen, in, own, text *string) (pro
 	}
 	*chosen = *in
 	return "This template can no longer be used. Choose another, or write your own text"
+}
+
+// applyWhereBlank puts the chosen template into a message in which nothing was
+// written: what is read before it is sent can only be its text.
+func applyWhereBlank(templates []sms.Template, chosen, in, own, text *string) (applied bool) {
+	return *chosen != "" && *in == "" && strings.TrimSpace(*text) == "" &&
+		applyTemplate(templates, chosen, in, own, text) == ""
 }
 
 // notApplied is what is said where a template was chosen and its text was not

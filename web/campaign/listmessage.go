@@ -342,7 +342,7 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 	case "read":
 		return s.listRead(w, r, v, p, a, profile)
 	}
-	if p.Template != p.TemplateIn {
+	if p.Template != p.TemplateIn && !readyWith(&p) {
 		p.Errors = notApplied(p.Templates, &p.Template, &p.TemplateIn, &p.Own, &p.Order.Text)
 		p.Order.Message = -1
 		matchMarks(&p, r.PostForm)
@@ -367,6 +367,65 @@ func (s *uploads) ListMessage(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	return s.redirectToList(w, r, l)
+}
+
+// readyWith puts the chosen template into a message in which nothing was written,
+// and says whether the columns fill all of it.
+func readyWith(p *views.ListMessagePage) bool {
+	if !applyWhereBlank(p.Templates, &p.Template, &p.TemplateIn, &p.Own, &p.Order.Text) {
+		return false
+	}
+	typeText(p, url.Values{"text": {p.Order.Text}, "template": {p.Template}, "template_in": {p.TemplateIn},
+		"own": {p.Own}, "name": {p.Order.Name}, "flash": flashOf(p.Order)})
+	p.Order.Message = -1
+	matchMarks(p, nil)
+	return allMatched(p.Order)
+}
+
+// flashOf is the tick box of a form, as it is sent.
+func flashOf(o sms.ListOrder) []string {
+	if o.Flash {
+		return []string{"on"}
+	}
+	return nil
+}
+
+// allMatched says that something fills every mark of the text.
+func allMatched(o sms.ListOrder) bool {
+	for _, m := range sms.Placeholders(o.Text) {
+		key := sms.PlaceholderKey(m)
+		_, column := o.Fields[key]
+		if !column && o.Fixed[key] == "" && !sms.IsStopMark(m) {
+			return false
+		}
+	}
+	return true
+}
+
+// straight has a list checked that came together with its message, where nothing
+// about the two is left to ask.
+func (s *uploads) straight(r *http.Request, v *page.Visit, f uploadForm, l sms.List) (after sms.List, done bool, err error) {
+	if l.State != sms.ListUploaded {
+		return l, false, nil
+	}
+	p, profile, err := s.listMessagePage(r, v, l, v.Account)
+	if err != nil {
+		return l, false, err
+	}
+	typeText(&p, f.typed)
+	p.Order.Message = -1
+	matchMarks(&p, nil)
+	if p.Template != p.TemplateIn && !readyWith(&p) || strings.TrimSpace(p.Order.Text) == "" || !allMatched(p.Order) ||
+		p.Question != "" || len(profile.Notices()) > 0 {
+		return l, false, nil
+	}
+	r.PostForm = f.typed
+	r.PostForm.Set("version", strconv.FormatInt(l.Version, 10))
+	after, err = s.checkWith(r, v, l, p)
+	if _, bad := errors.AsType[sms.Invalid](err); bad || errors.Is(err, sms.ErrConflict) {
+		return l, false, nil
+	}
+	return after, err == nil, err
 }
 
 // checkWith takes in the numbers that were typed and has the list checked.

@@ -176,6 +176,7 @@ type uploadForm struct {
 	token, account, replaces string
 	writing                  string // key of what was typed
 	join                     string // UID of the list whose other recipients come along
+	goOn                     bool   // a button was pressed, and the message is written
 	purpose                  sms.ListPurpose
 	size                     int64 // as the page's script measured it, 0: not known
 	name                     string
@@ -249,6 +250,8 @@ func (p *uploadForm) readOn() error {
 			p.replaces = string(value)
 		case "join":
 			p.join = string(value)
+		case "go_on":
+			p.goOn = true
 		case "writing":
 			p.writing = string(value)
 		case "size":
@@ -357,7 +360,19 @@ func (s *uploads) afterUpload(w http.ResponseWriter, r *http.Request, v *page.Vi
 			}
 			l = joined
 		}
-		if p.typed.Get("text")+p.typed.Get("numbers") != "" && p.purpose == sms.ForCampaign {
+		if p.goOn && p.purpose == sms.ForCampaign {
+			after, done, err := s.straight(r, v, p, l)
+			if err != nil {
+				return err
+			}
+			if done {
+				if err := s.desk.SaveWritten(r.Context(), v.User, v.Account.ID, p.writing, ""); err != nil {
+					return err
+				}
+				return s.redirectToList(w, r, after)
+			}
+		}
+		if p.typed.Get("text")+p.typed.Get("template")+p.typed.Get("numbers") != "" && p.purpose == sms.ForCampaign {
 			r.PostForm = p.typed
 			if err := s.desk.SaveWritten(r.Context(), v.User, v.Account.ID, p.writing, ""); err != nil {
 				return err
