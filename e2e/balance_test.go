@@ -28,7 +28,12 @@ func TestBalancePage(t *testing.T) {
 	a.sees("All networks")
 	a.do(a.Locator("#costs").ScrollIntoViewIfNeeded())
 	a.picture("balance-costs")
-	for _, by := range []string{"day", "month", "sender", "person"} {
+	a.open("/balance")
+	a.sees(": ₦12.00 for 3 parts")
+	a.sees("Too few days to tell how long it lasts")
+	a.do(a.Locator("#usage-days svg a").Last().Click())
+	a.sees("To be paid for.")
+	for _, by := range []string{"month", "sender", "person"} {
 		a.open("/balance?by=" + by)
 		a.sees("Total")
 	}

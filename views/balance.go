@@ -24,11 +24,13 @@ type BalancePage struct {
 	History []sms.BalanceSpan // of the balance for messages
 	Days    int               // how far back
 
-	Month  string // 2006-01
-	By     string // one of UsageBys
-	Usage  []sms.UsageRow
-	Costs  []sms.Cost
-	Prices []sms.LearntPrice // the first is over all networks
+	Month   string // 2006-01
+	By      string // one of UsageBys
+	Usage   []sms.UsageRow
+	Costs   []sms.Cost
+	Prices  []sms.LearntPrice // the first is over all networks
+	Price   Price             // that costs are estimated with
+	Outlook Outlook
 
 	WarnBelow, Floor, MailTo string // as typed
 	XML                      *BalanceXML
@@ -128,13 +130,55 @@ func (p BalancePage) total() (u sms.Usage) {
 	return u
 }
 
-// estimate is what parts cost by the account's own price, "–" without one.
+// estimate is what parts cost by the price that is reckoned with, "–" without one.
 func (p BalancePage) estimate(parts int64) string {
-	if p.AccountRow.PricePerPart <= 0 {
+	if !p.Price.Known() {
 		return "–"
 	}
-	return amount(p.AccountRow.Currency, new(big.Rat).Mul(big.NewRat(p.AccountRow.PricePerPart, 100),
-		big.NewRat(parts, 1)))
+	return amount(p.currency(), p.Price.of(parts))
+}
+
+// usageSum is what was used under all headings together.
+func (p BalancePage) usageSum() string {
+	if len(p.Usage) == 0 {
+		return p.usageTitle()
+	}
+	sum := Plural(int(p.total().Parts), "part", "parts")
+	if p.Price.Known() {
+		sum = p.estimate(p.total().Parts) + " for " + sum
+	}
+	return p.usageTitle() + ": " + sum
+}
+
+// days are the columns of a month, each of which leads to its day's campaigns: the
+// cost, or the parts where no price is known.
+func (p BalancePage) days() DayColumnsProps {
+	c := DayColumnsProps{ID: "usage-days", Name: "Estimated cost by day", Plain: true,
+		Series: []ChartSeries{{"Estimated cost", ToneInfo}},
+		Show:   func(n int64) string { return strings.TrimSuffix(reckoned(p.currency(), big.NewRat(n, 100)), ".00") }}
+	if !p.Price.Known() {
+		c.Name, c.Series, c.Show, c.Noun = "Parts by day", []ChartSeries{{"Parts", ToneInfo}}, count, [2]string{"part", "parts"}
+	}
+	parts := map[string]int64{}
+	for _, u := range p.Usage {
+		parts[u.Name] += u.Parts
+	}
+	first, err := time.ParseInLocation("2006-01", p.Month, p.Now.Location())
+	if err != nil {
+		return c
+	}
+	for day := first; day.Month() == first.Month() && !day.After(p.Now); day = day.AddDate(0, 0, 1) {
+		name := day.Format(time.DateOnly)
+		value := parts[name]
+		if p.Price.Known() {
+			value = rounded(new(big.Rat).Mul(p.Price.of(value), big.NewRat(100, 1)))
+		}
+		c.Today = name == p.Now.Format(time.DateOnly)
+		c.Days = append(c.Days, ColumnDay{Day: day, Values: []int64{value},
+			Href: With(With(CampaignsPath, "from", name), "to", name)})
+	}
+	c.Says = "Together " + p.usageSum() + "."
+	return c
 }
 
 // failed is the sentence for a balance that could not be read just now.
@@ -212,15 +256,6 @@ func (p BalancePage) readWords(b sms.Balance) string {
 	return words
 }
 
-// balanceChart is a line over time, 720 by 160, with a little air above. It
-// stands on nothing left, so that a small fall looks small.
-type balanceChart struct {
-	Line, Area  string
-	High, Low   string
-	From, Until string
-	Words       string
-}
-
 // extremes are the lowest and the highest of some points.
 func extremes(points []balancePoint) (low, high balancePoint) {
 	low, high = points[0], points[0]
@@ -235,41 +270,14 @@ func extremes(points []balancePoint) (low, high balancePoint) {
 	return low, high
 }
 
-func (p BalancePage) chart(points []balancePoint) balanceChart {
+// course is the picture of the balance, with where it goes.
+func (p BalancePage) course(points []balancePoint) CourseProps {
 	low, high := extremes(points)
 	first, last := points[0], points[len(points)-1]
-	least, _ := low.Value.Float64()
-	top, _ := high.Value.Float64()
-	bottom := min(least, 0)
-	place := func(x balancePoint) (float64, float64) {
-		v, _ := x.Value.Float64()
-		across, up := 1.0, 0.0
-		if last.At > first.At {
-			across = float64(x.At-first.At) / float64(last.At-first.At)
-		}
-		if top > bottom {
-			up = (v - bottom) / (top - bottom)
-		}
-		return across * 720, 158 - up*148
-	}
-	var line strings.Builder
-	for i, x := range points {
-		across, up := place(x)
-		switch {
-		case first.At == last.At:
-			line.Reset()
-			fmt.Fprintf(&line, "M0 %.1fH720", up)
-		case i == 0:
-			fmt.Fprintf(&line, "M%.1f %.1f", across, up)
-		default:
-			// The balance stood until it changed.
-			fmt.Fprintf(&line, "H%.1fV%.1f", across, up)
-		}
-	}
-	return balanceChart{Line: line.String(), Area: line.String() + "V160H0Z", High: high.Credits, Low: low.Credits,
-		From: p.When(first.At), Until: p.When(last.At),
-		Words: fmt.Sprintf("From %s to %s: highest %s, lowest %s, latest %s.", p.When(first.At), p.When(last.At),
-			high.Credits, low.Credits, last.Credits)}
+	lasts, _ := p.Outlook.words()
+	return CourseProps{ID: "balance-line", Outlook: p.Outlook, History: p.History, Warn: p.Settings.WarnBelow, High: 160,
+		Says: withStop(fmt.Sprintf("From %s to %s: highest %s, lowest %s, latest %s. %s", p.When(first.At), p.When(last.At),
+			high.Credits, low.Credits, last.Credits, lasts))}
 }
 
 func (p BalancePage) historyTabs() []Tab {
@@ -294,21 +302,83 @@ func (p BalancePage) fell(c sms.Cost) string {
 	return "balance rose"
 }
 
-// off is how far the fact is from the estimate.
-func (p BalancePage) off(c sms.Cost) string {
-	fall, ok := c.Fell()
-	if !ok || p.AccountRow.PricePerPart <= 0 {
-		return "–"
+// expected is what a campaign was estimated to cost.
+func (p BalancePage) expected(c sms.Cost) *big.Rat { return p.Price.of(c.Parts()) }
+
+// off is how far the actual cost is from the estimate: in words, and as a share of
+// it; ok is false where that cannot be told.
+func (p BalancePage) off(c sms.Cost) (words string, share float64, ok bool) {
+	fall, told := c.Fell()
+	if !told || !p.Price.Known() || p.expected(c).Sign() <= 0 {
+		return "–", 0, false
 	}
-	expected := new(big.Rat).Mul(big.NewRat(p.AccountRow.PricePerPart, 100), big.NewRat(c.Parts(), 1))
-	diff := new(big.Rat).Sub(fall, expected)
-	if diff.Sign() == 0 {
-		return "none"
+	diff := new(big.Rat).Sub(fall, p.expected(c))
+	share, _ = new(big.Rat).Quo(diff, p.expected(c)).Float64()
+	switch diff.Sign() {
+	case 0:
+		return "as estimated", 0, true
+	case 1:
+		return amount(c.After.Currency(), diff) + " more", share, true
 	}
-	if diff.Sign() > 0 {
-		return amount(c.After.Currency(), diff) + " more"
+	return amount(c.After.Currency(), diff.Neg(diff)) + " less", share, true
+}
+
+// A dot beside the estimate stands at most offMost away, and is amber from offCare.
+const (
+	offMost = 0.125
+	offCare = 0.03
+)
+
+// offDot is where the actual cost stands on an axis around the estimate.
+type offDot struct{ x, text, textX, anchor, class string }
+
+func (p BalancePage) offDot(c sms.Cost) (d offDot, ok bool) {
+	_, share, ok := p.off(c)
+	at := 50 + 50*min(max(share/offMost, -1), 1)*0.6
+	d = offDot{x: percent(at), class: "info", textX: percent(at + 3), anchor: "start"}
+	if share < 0 {
+		d.textX, d.anchor = percent(at-3), "end"
 	}
-	return amount(c.After.Currency(), diff.Neg(diff)) + " less"
+	if share >= offCare {
+		d.class = "warn"
+	}
+	switch {
+	case share > 1:
+		d.text = "> +100%"
+	case share != 0:
+		d.text = strings.Replace(fmt.Sprintf("%+.1f%%", 100*share), "-", "−", 1)
+	}
+	return d, ok
+}
+
+// priceSpan is where the prices of a network stand on the scale of all.
+type priceSpan struct{ from, long, dot string }
+
+// priceEnds are the ends of that scale.
+func (p BalancePage) priceEnds() (low, high *big.Rat) {
+	low, high = p.Prices[0].Low, p.Prices[0].High
+	for _, l := range p.Prices {
+		if l.Low.Cmp(low) < 0 {
+			low = l.Low
+		}
+		if l.High.Cmp(high) > 0 {
+			high = l.High
+		}
+	}
+	return low, high
+}
+
+func (p BalancePage) priceSpan(l sms.LearntPrice) priceSpan {
+	low, high := p.priceEnds()
+	wide := new(big.Rat).Sub(high, low)
+	at := func(x *big.Rat) float64 {
+		if wide.Sign() == 0 {
+			return 50
+		}
+		v, _ := new(big.Rat).Quo(new(big.Rat).Sub(x, low), wide).Float64()
+		return 5 + 90*v
+	}
+	return priceSpan{from: percent(at(l.Low)), long: percent(max(at(l.High)-at(l.Low), 0.5)), dot: percent(at(l.Middle))}
 }
 
 func (p BalancePage) price(r *big.Rat) string { return amount(p.currency(), r) }
@@ -322,8 +392,8 @@ func (p BalancePage) currency() string {
 
 // noPrice says how to come to estimates.
 func (p BalancePage) noPrice() string {
-	if p.AccountRow.PricePerPart > 0 {
-		return ""
+	if p.Price.Known() {
+		return " Costs are estimated at " + p.Price.each(p.currency()) + ", " + p.Price.source() + "."
 	}
 	return " To see estimated costs, ask an administrator to set the price per part in Settings."
 }
@@ -366,4 +436,21 @@ func (p BalancePage) mailHint() string {
 		return "Email addresses, separated by commas. smsdesk was started without a mail server (--smtp), so no email is sent yet."
 	}
 	return "Email addresses, separated by commas."
+}
+
+// messageBalance says that messages are paid from a balance.
+func (p BalancePage) messageBalance(b sms.Balance) bool {
+	paid := sms.ForMessages(p.Balances)
+	return paid != nil && paid.PluginType == b.PluginType
+}
+
+// extremeWords are the highest and the lowest of the readings.
+func (p BalancePage) extremeWords(points []balancePoint) string {
+	low, high := extremes(points)
+	words := "Highest " + high.Credits + ". Lowest " + low.Credits + "."
+	course := p.course(points)
+	if _, shown := course.warnAt(course.course()); shown {
+		words += " Dotted line: your alert level, " + Money(p.AccountRow.Currency, p.Settings.WarnBelow) + "."
+	}
+	return words
 }

@@ -150,6 +150,14 @@ func (p Price) of(parts int64) *big.Rat {
 	return new(big.Rat).Mul(p.Middle, new(big.Rat).SetInt64(parts))
 }
 
+// Decimal is what parts cost as a number for a table, "" where no price is known.
+func (p Price) Decimal(parts int64) string {
+	if !p.Known() {
+		return ""
+	}
+	return p.of(parts).FloatString(2)
+}
+
 // each is the price of a part in words: "₦4.00 a part".
 func (p Price) each(currency string) string { return amount(currency, p.Middle) + " a part" }
 

@@ -28,8 +28,12 @@ type balanceQuestions interface {
 	Alarms(ctx context.Context, account int64) ([]sms.Alarm, error)
 	BalanceHistory(ctx context.Context, account int64, pluginType string, since int64) ([]sms.BalanceSpan, error)
 	Balances(ctx context.Context, account int64) ([]sms.Balance, error)
+	BusyCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
+	ComingUp(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
 	Costs(ctx context.Context, account, after int64) ([]sms.Cost, error)
+	PausedCampaigns(ctx context.Context, account int64, limit int) ([]sms.Campaign, error)
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
+	Tally(ctx context.Context, id int64) (sms.Tally, error)
 	UsageDays(ctx context.Context, account int64, from, to string) ([]sms.UsageDay, error)
 }
 
@@ -75,8 +79,9 @@ func (s *balances) showBalance(w http.ResponseWriter, r *http.Request, v *page.V
 
 const (
 	historyDays = 30
-	// costsFor is how far back campaigns are compared with the balance.
-	costsFor = 90 * 24 * time.Hour
+	// unpaidMost is how many paused and how many scheduled campaigns are looked at
+	// for what they cost.
+	unpaidMost = 50
 )
 
 func (s *balances) balancePage(r *http.Request, v *page.Visit, bad sms.Invalid) (p views.BalancePage, err error) {
@@ -110,16 +115,34 @@ func (s *balances) balancePage(r *http.Request, v *page.Visit, bad sms.Invalid) 
 			return p, err
 		}
 	}
-	return p, nil
+	if err := s.addCosts(ctx, v, &p); err != nil {
+		return p, err
+	}
+	return p, s.addOutlook(ctx, v, &p)
 }
 
-// addSpending adds what was used and what it cost.
+// addSpending adds what was used.
 func (s *balances) addSpending(r *http.Request, v *page.Visit, p *views.BalancePage) error {
 	q := r.URL.Query()
-	if err := s.addUsage(r.Context(), v, q.Get("month"), q.Get("by"), p); err != nil {
+	return s.addUsage(r.Context(), v, q.Get("month"), q.Get("by"), p)
+}
+
+// addOutlook adds how long the balance lasts, what is planned taken off first.
+func (s *balances) addOutlook(ctx context.Context, v *page.Visit, p *views.BalancePage) error {
+	paused, err := s.store.PausedCampaigns(ctx, v.Account.ID, unpaidMost)
+	if err != nil {
 		return err
 	}
-	return s.addCosts(r.Context(), v, p)
+	coming, err := s.store.ComingUp(ctx, v.Account.ID, unpaidMost)
+	if err != nil {
+		return err
+	}
+	unpaid, err := page.Unpaid(ctx, s.store, v.Account.ID, slices.Concat(paused, coming))
+	if err != nil {
+		return err
+	}
+	p.Outlook, err = page.Outlook(ctx, s.store, v.Account, sms.ForMessages(p.Balances), p.Price, unpaid, p.Now)
+	return err
 }
 
 // usageMonth reads a month, the present one where there is none, and its days.
@@ -166,11 +189,19 @@ func usagePerson(d sms.UsageDay) string {
 	return d.UserName
 }
 
+// price is what a part costs, as the page reckons.
+func (s *balances) price(ctx context.Context, a sms.Account) (views.Price, error) {
+	costs, err := s.store.Costs(ctx, a.ID, s.Now().Add(-page.PricesFrom).UnixMilli())
+	overall, _ := sms.LearnPrices(sms.PriceSamples(costs))
+	return views.PriceOf(a, overall), err
+}
+
 func (s *balances) addCosts(ctx context.Context, v *page.Visit, p *views.BalancePage) (err error) {
-	if p.Costs, err = s.store.Costs(ctx, v.Account.ID, s.Now().Add(-costsFor).UnixMilli()); err != nil {
+	if p.Costs, err = s.store.Costs(ctx, v.Account.ID, s.Now().Add(-page.PricesFrom).UnixMilli()); err != nil {
 		return err
 	}
 	overall, networks := sms.LearnPrices(sms.PriceSamples(p.Costs))
+	p.Price = views.PriceOf(v.Account, overall)
 	if overall.Samples > 0 {
 		p.Prices = append([]sms.LearntPrice{overall}, networks...)
 	}
@@ -187,10 +218,15 @@ func (s *balances) usageDownload(w http.ResponseWriter, r *http.Request, v *page
 	if err != nil {
 		return err
 	}
+	price, err := s.price(r.Context(), v.Account)
+	if err != nil {
+		return err
+	}
 	out := page.CSVAnswer(w, "usage-"+month)
-	out.Write("Day", "Sender ID", "Person", "Network (by prefix)", "Messages", "Parts")
+	out.Write("Day", "Sender ID", "Person", "Network (by prefix)", "Messages", "Parts", "Estimated cost")
 	for _, d := range days {
-		out.Write(d.Day, d.SenderID, usagePerson(d), d.Network, fmt.Sprint(d.Messages), fmt.Sprint(d.Parts))
+		out.Write(d.Day, d.SenderID, usagePerson(d), d.Network, fmt.Sprint(d.Messages), fmt.Sprint(d.Parts),
+			price.Decimal(d.Parts))
 	}
 	// A browser that has gone away is nobody's error.
 	_ = out.Flush()
