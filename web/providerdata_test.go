@@ -58,7 +58,7 @@ func TestRecordsFromTheCache(t *testing.T) {
 		"/templates/7": {"##Name##", "only approved and active templates can be used"},
 		"/senders":     {"CLINIC", "On hold <b>", "Showing what the provider said today at 10:48am."},
 		"/groups":      {"Parents", "412", "elsewhere", "Showing what the provider said today at 10:48am."},
-		"/balance":     {"SMS ₦57,524.50", "USSD no idea", "Could not read the balance", "Last known ₦57,524.50, today at 10:48am.", "No usage in June 2026."},
+		"/balance":     {"SMS₦57,524.50", "USSDno idea", "Could not read the balance", "Last known ₦57,524.50, today at 10:48am.", "No usage in June 2026."},
 	} {
 		page := s.as(viewer).get(path).is(http.StatusOK)
 		for _, words := range want {
