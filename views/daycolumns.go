@@ -13,9 +13,9 @@ type DayColumnsProps struct {
 	ID, Name, Says string
 	Noun           [2]string // of all figures of a day together: "message", "messages"
 	Series         []ChartSeries
-	Days           []ColumnDay // oldest first
-	Today          bool // the last day is today
-	Plain          bool // the figures stand in a table elsewhere
+	Days           []ColumnDay        // oldest first
+	Today          bool               // the last day is today
+	Plain          bool               // the figures stand in a table elsewhere
 	Show           func(int64) string // a figure in words
 }
 
