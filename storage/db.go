@@ -47,6 +47,7 @@ type DB struct {
 	usageStore
 	rehearsalStore
 	seriesStore
+	wallStore
 }
 
 // newDB gives each noun its questions and its changes.
@@ -54,7 +55,7 @@ func newDB(c *core) *DB {
 	return &DB{core: c, accountStore: accountStore{c}, staffStore: staffStore{c}, campaignStore: campaignStore{c},
 		callStore: callStore{c}, reportStore: reportStore{c},
 		contactStore: contactStore{c}, listStore: listStore{c}, menuStore: menuStore{c}, usageStore: usageStore{c},
-		rehearsalStore: rehearsalStore{c}, seriesStore: seriesStore{c}}
+		rehearsalStore: rehearsalStore{c}, seriesStore: seriesStore{c}, wallStore: wallStore{c}}
 }
 
 // core is what every noun stands on: the engine's connections, the transaction

@@ -46,6 +46,8 @@ type PageFrame struct {
 	// Paused keeps the stream closed.
 	Live   []string
 	Paused bool
+	// Reload loads the page anew now and then where there are no scripts.
+	Reload bool
 	// Side makes navigation counts, balance and connection refetch themselves;
 	// the zero value leaves them as they were when the page was read.
 	Side Refresh

@@ -108,8 +108,13 @@ func renewAttrs(url, part string) templ.Attributer {
 // would be swapped in. The cache is left out, as a browser's own event source
 // does: two tabs on one page ask for the same address, for ever.
 func streamAttrs(topics []string) templ.Attributer {
+	return streamAt("/live?" + url.Values{"t": topics}.Encode())
+}
+
+// streamAt listens at an address.
+func streamAt(address string) templ.Attributer {
 	return templ.OrderedAttributes{
-		{Key: "hx-sse:connect", Value: "/live?" + url.Values{"t": topics}.Encode()},
+		{Key: "hx-sse:connect", Value: address},
 		{Key: "hx-trigger", Value: "load, every 5s, visibilitychange from:document"},
 		{Key: "hx-swap", Value: "none"},
 		{Key: "hx-config", Value: "cache:no-store"},

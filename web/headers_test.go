@@ -244,7 +244,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 	b.post("/settings/account", "api_key", "CANARY-KEY-1234", "client_id", "CANARY-CLIENT-1", "name",
 		"Clinic").is(http.StatusUnprocessableEntity)
 	for _, path := range []string{"/dlr/CANARY-TOKEN?mobile=2348035550101", "/ussd/CANARY-TOKEN", "/dlr/CANARY-TOKEN/x",
-		"/invite/CANARY-TOKEN", "/invite/CANARY-TOKEN/x",
+		"/invite/CANARY-TOKEN", "/wall/CANARY-TOKEN", "/wall/CANARY-TOKEN/live", "/wall/CANARY-TOKEN/x", "/invite/CANARY-TOKEN/x",
 		"/CANARY-TOKEN", "/signin?next=/CANARY-TOKEN", "/dlr//CANARY-TOKEN", "/settings/team/CANARY-TOKEN/x"} {
 		b.get(path)
 	}

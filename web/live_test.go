@@ -45,7 +45,13 @@ type event struct {
 // watch opens a stream; its events arrive until it ends.
 func (s *liveSite) watch(ctx context.Context, b *browser, query string) (*http.Response, <-chan event) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.server.URL+"/live?"+query, nil)
+	return s.listen(ctx, b, "/live?"+query)
+}
+
+// listen opens a stream at an address; its events arrive until it ends.
+func (s *liveSite) listen(ctx context.Context, b *browser, address string) (*http.Response, <-chan event) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.server.URL+address, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

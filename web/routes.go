@@ -28,6 +28,8 @@ func (s *Web) table(callbacks http.Handler) []page.Route {
 		{Method: "GET", Pattern: views.SetupTasksPath, Least: sms.Administrator, Do: s.accounts.setupTasks},
 		{Method: "GET", Pattern: "/invite/{token}", Least: page.Anyone, Do: s.door.inviteForm},
 		{Method: "POST", Pattern: "/invite/{token}", Least: page.Anyone, Do: s.door.inviteAccept},
+		{Method: "GET", Pattern: "/wall/{token}", Least: page.Anyone, Do: s.campaign.Walls.Open},
+		{Method: "GET", Pattern: "/wall/{token}/live", Least: page.Anyone, Do: s.campaign.Walls.Live},
 		{Method: "GET", Pattern: stopPath, Least: page.Anyone, Do: s.optouts.stopForm},
 		{Method: "POST", Pattern: stopPath, Least: page.Anyone, Do: s.optouts.stop},
 
@@ -136,6 +138,9 @@ func (s *Web) table(callbacks http.Handler) []page.Route {
 		{Method: "POST", Pattern: campaign.ListsPath + "/delete", Least: sms.Sender, Do: s.campaign.Uploads.ListDelete},
 		{Method: "GET", Pattern: views.CampaignsPath, Least: sms.Viewer, Do: s.campaign.Campaigns.List, Shared: page.ByRole},
 		{Method: "GET", Pattern: views.CampaignsPath + "/{id}", Least: sms.Viewer, Do: s.campaign.Campaigns.Show, Shared: page.ByRole},
+		{Method: "GET", Pattern: views.CampaignsPath + "/{id}" + views.WallSuffix, Least: sms.Manager, Do: s.campaign.Walls.Links},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}" + views.WallSuffix, Least: sms.Manager, Do: s.campaign.Walls.Make},
+		{Method: "POST", Pattern: views.CampaignsPath + "/{id}" + views.WallSuffix + "/revoke", Least: sms.Manager, Do: s.campaign.Walls.Revoke},
 		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/confirm", Least: sms.Sender, Do: s.campaign.Confirms.Form},
 		{Method: "GET", Pattern: views.CampaignsPath + "/{id}/start", Least: sms.Sender, Do: s.campaign.Confirms.Back},
 		{Method: "POST", Pattern: views.CampaignsPath + "/{id}/start", Least: sms.Sender, Do: s.campaign.Confirms.Start},

@@ -74,6 +74,10 @@ var table = map[string]row{
 		reason: "where a figure stands in a picture is arithmetic over counts; who keeps them and how a page is written is not its business",
 		never:  []string{"net/http", "database/sql", "os", "log/slog", "github.com/a-h/templ"},
 	},
+	"internal/wall": {
+		reason: "what strangers see of a campaign and for how long is a rule of its own; campaigns, pages and storage are not its business",
+		never:  []string{"net/http", "database/sql", "os", "log/slog"},
+	},
 	"internal/radar": {
 		may:    []string{"internal/sms"},
 		reason: "who got a text lately is found from rows and sends that come to it; files, forms and storage are not its business",
@@ -107,7 +111,7 @@ var table = map[string]row{
 	},
 	"internal/desk": {
 		may: []string{"internal/feed", "internal/health", "internal/phone", "internal/plan",
-			"internal/radar", "internal/rehearsal", "internal/series", "internal/sms", "internal/ussd"},
+			"internal/radar", "internal/rehearsal", "internal/series", "internal/sms", "internal/ussd", "internal/wall"},
 		reason: "an order ends within one request and opens no file; storage and gateway come to it, so that rules are tested without either",
 		never:  []string{"net/http", "database/sql", "io", "os"},
 	},
@@ -139,7 +143,8 @@ var table = map[string]row{
 	},
 	"storage": {
 		may: []string{"internal/health", "internal/phone", "internal/picture", "internal/plan", "internal/radar",
-			"internal/rehearsal", "internal/series", "internal/sms", "internal/ussd", "storage/log", "storage/query"},
+			"internal/rehearsal", "internal/series", "internal/sms", "internal/ussd", "internal/wall", "storage/log",
+			"storage/query"},
 		reason: "it remembers; it cannot order, notify or show",
 		never:  []string{"net/http"},
 	},
@@ -162,7 +167,7 @@ var table = map[string]row{
 	},
 	"views": {
 		may: []string{"internal/health", "internal/phone", "internal/picture", "internal/rehearsal", "internal/series",
-			"internal/sms", "internal/ussd", "static"},
+			"internal/sms", "internal/ussd", "internal/wall", "static"},
 		reason: "a view is a function of values: it cannot query and it cannot act",
 		never:  []string{"database/sql"},
 	},
@@ -184,7 +189,7 @@ var table = map[string]row{
 	},
 	"web/campaign": {
 		may: []string{"internal/desk", "internal/feed", "internal/lists", "internal/phone", "internal/picture",
-			"internal/rehearsal", "internal/series", "internal/series/orders", "internal/sms", "views", "web/page"},
+			"internal/rehearsal", "internal/series", "internal/series/orders", "internal/sms", "internal/wall", "views", "web/page"},
 		reason: "whoever sends sees neither USSD nor credentials nor accounts of people",
 		never:  []string{"database/sql"},
 	},

@@ -78,7 +78,7 @@ func (e env) desk(db *storage.DB) *desk.Desk {
 // orderStores is one database for the orders of every noun.
 func orderStores(db *storage.DB) desk.Stores {
 	return desk.Stores{Accounts: db, Again: db, Audit: db, Campaigns: db, Door: db, Doubts: db, Journal: db, Menus: db,
-		People: db, Records: db, Reads: db, Rehearsals: db, Staff: db}
+		People: db, Records: db, Reads: db, Rehearsals: db, Staff: db, Walls: db}
 }
 
 func readSecret(path string) (string, error) {

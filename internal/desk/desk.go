@@ -28,6 +28,7 @@ type Desk struct {
 	*Records
 	*Rehearsals
 	*Staff
+	*Walls
 }
 
 // Stores is what the orders need to be remembered, by noun.
@@ -45,6 +46,7 @@ type Stores struct {
 	Reads      RefreshStore // what is read of the records at the provider
 	Rehearsals RehearsalStore
 	Staff      StaffStore
+	Walls      WallStore
 }
 
 // work is what all orders have in common.
@@ -77,6 +79,7 @@ func New(s Stores, at Gateways, news *feed.Feed, log *slog.Logger, now func() ti
 		Records:    records,
 		Rehearsals: &Rehearsals{work: w, store: s.Rehearsals, campaigns: campaigns},
 		Staff:      &Staff{work: w, store: s.Staff, signin: signin, setup: &setup{}},
+		Walls:      &Walls{work: w, store: s.Walls},
 	}
 }
 

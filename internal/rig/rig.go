@@ -39,7 +39,7 @@ type Staff struct {
 // Stores is one database for every noun.
 func Stores(db *storage.DB) desk.Stores {
 	return desk.Stores{Accounts: db, Again: db, Audit: db, Campaigns: db, Door: db, Doubts: db, Journal: db, Menus: db,
-		People: db, Records: db, Reads: db, Rehearsals: db, Staff: db}
+		People: db, Records: db, Reads: db, Rehearsals: db, Staff: db, Walls: db}
 }
 
 // StaffOn gives orders on a database.

@@ -893,6 +893,16 @@ type UssdVersion struct {
 	ByName string
 }
 
+type WallLink struct {
+	ID         int64
+	CampaignID int64
+	Hash       []byte
+	MadeBy     int64
+	MadeName   string
+	MadeAt     int64
+	RevokedAt  int64
+}
+
 type WrittenForm struct {
 	UserID    int64
 	AccountID int64

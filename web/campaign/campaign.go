@@ -66,6 +66,9 @@ const (
 )
 
 func (s *campaigns) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
+	if r.URL.Query().Get("view") == wallView {
+		return s.showWall(w, r, v)
+	}
 	p, err := s.campaignPage(r, v)
 	if err != nil {
 		return err

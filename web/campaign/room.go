@@ -17,6 +17,7 @@ type Questions struct {
 	Overview  overviewQuestions
 	Find      findQuestions
 	Rehearsal rehearsalQuestions
+	Wall      wallQuestions
 }
 
 // Orders are what people do on these pages.
@@ -31,6 +32,7 @@ type Orders struct {
 	Correct   correctOrders
 	Doubt     doubtOrders
 	Rehearsal rehearsalOrders
+	Wall      wallOrders
 }
 
 // Config is what they need to work.
@@ -51,14 +53,16 @@ type Room struct {
 	Overviews  *overviews
 	Finds      *finds
 	Rehearsals *rehearsals
+	Walls      *walls
 }
 
 // New returns them, over what every page stands on.
 func New(site *page.Site, c Config) *Room {
 	common := &base{Site: site, store: c.Ask.Base}
 	confirm := &confirms{base: common, store: c.Ask.Confirm, desk: c.Do.Confirm}
+	made := &campaigns{base: common, store: c.Ask.Campaign, desk: c.Do.Campaign}
 	return &Room{
-		Campaigns: &campaigns{base: common, store: c.Ask.Campaign, desk: c.Do.Campaign},
+		Campaigns: made,
 		Messages:  &messages{base: common, store: c.Ask.Message, desk: c.Do.Message},
 		Downloads: &downloads{base: common, lists: c.Do.Download, downloads: make(page.Seats, downloadsMost)},
 		Confirms:  confirm,
@@ -69,5 +73,6 @@ func New(site *page.Site, c Config) *Room {
 		Overviews:  &overviews{base: common, store: c.Ask.Overview},
 		Finds:      &finds{base: common, store: c.Ask.Find},
 		Rehearsals: &rehearsals{base: common, store: c.Ask.Rehearsal, desk: c.Do.Rehearsal, confirms: confirm},
+		Walls:      &walls{campaigns: made, store: c.Ask.Wall, desk: c.Do.Wall},
 	}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"regexp"
@@ -94,21 +95,38 @@ func (s *streamLimiter) leave(session string) {
 	}
 }
 
-// Live streams the names of what changed, never data. It listens first and
-// then names every topic once, so that a page which slept is never stale; a
-// thousand changes between two nudges are one event.
+// Live streams the names of what changed to a person who is signed in.
 func (s *Site) Live(w http.ResponseWriter, r *http.Request, v *Visit) error {
 	topics, ok := topicsOf(r)
 	if !ok {
 		return ErrUnreadable
 	}
-	if !s.streams.enter(v.Token()) {
+	return s.StreamTo(w, r, Listening{Holder: v.Token(), Topics: topics, Still: func(ctx context.Context) error {
+		_, err := s.desk.PeekSession(ctx, v.Token())
+		return err
+	}})
+}
+
+// Listening is who listens to what: Holder counts the streams that one session or
+// link has open, and Still is asked now and then whether it may go on; an error
+// ends the stream.
+type Listening struct {
+	Holder string
+	Topics []string
+	Still  func(ctx context.Context) error
+}
+
+// StreamTo streams the names of what changed, never data. It listens first and
+// then names every topic once, so that a page which slept is never stale; a
+// thousand changes between two nudges are one event.
+func (s *Site) StreamTo(w http.ResponseWriter, r *http.Request, l Listening) error {
+	if !s.streams.enter(l.Holder) {
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, "Too many pages with live updates are open. Close some", http.StatusTooManyRequests)
 		return nil
 	}
-	defer s.streams.leave(v.Token())
-	listener := s.Feed.Subscribe(topics...)
+	defer s.streams.leave(l.Holder)
+	listener := s.Feed.Subscribe(l.Topics...)
 	defer listener.Close()
 
 	h := w.Header()
@@ -118,10 +136,10 @@ func (s *Site) Live(w http.ResponseWriter, r *http.Request, v *Visit) error {
 	w.WriteHeader(http.StatusOK)
 	out := eventWriter{w: w, control: http.NewResponseController(w)}
 	// The server's own limits are for requests that end.
-	if !okOrUnsupported(out.control.SetReadDeadline(time.Time{})) || !out.events(topics) {
+	if !okOrUnsupported(out.control.SetReadDeadline(time.Time{})) || !out.events(l.Topics) {
 		return nil
 	}
-	s.stream(r, v, listener, out)
+	s.stream(r, l, listener, out)
 	return nil
 }
 
@@ -138,8 +156,8 @@ func topicsOf(r *http.Request) ([]string, bool) {
 	return topics, true
 }
 
-// stream runs until the browser, the session or the server ends.
-func (s *Site) stream(r *http.Request, v *Visit, listener *feed.Listener, out eventWriter) {
+// stream runs until the browser, the right to listen or the server ends.
+func (s *Site) stream(r *http.Request, l Listening, listener *feed.Listener, out eventWriter) {
 	keepAlive, recheck := time.NewTicker(s.streams.KeepAlive), time.NewTicker(s.streams.Recheck)
 	defer keepAlive.Stop()
 	defer recheck.Stop()
@@ -162,9 +180,9 @@ func (s *Site) stream(r *http.Request, v *Visit, listener *feed.Listener, out ev
 		case <-keepAlive.C:
 			alive = out.comment()
 		case <-recheck.C:
-			_, err := s.desk.PeekSession(r.Context(), v.Token())
+			err := l.Still(r.Context())
 			if err != nil && !errors.Is(err, sms.ErrNotFound) && r.Context().Err() == nil {
-				s.Log.Error("session of a live stream not checked", "id", RequestID(r.Context()), "error", err)
+				s.Log.Error("right to a live stream not checked", "id", RequestID(r.Context()), "error", err)
 			}
 			alive = err == nil
 		}

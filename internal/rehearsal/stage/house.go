@@ -105,7 +105,7 @@ func newHouse(ctx context.Context, folder string, s setting) (h *house, err erro
 
 func storesOf(db *storage.DB) desk.Stores {
 	return desk.Stores{Accounts: db, Again: db, Audit: db, Campaigns: db, Door: db, Doubts: db, Journal: db, Menus: db,
-		People: db, Records: db, Reads: db, Rehearsals: db, Staff: db}
+		People: db, Records: db, Reads: db, Rehearsals: db, Staff: db, Walls: db}
 }
 
 // newSandbox is the service at the other end. It asks no rate: the client keeps
