@@ -86,6 +86,14 @@ func (db usageStore) CampaignWaits(ctx context.Context, id int64) ([]picture.Wai
 		"read how long a campaign's reports took")
 }
 
+// AccountWaits is how long the final reports of an account's other campaigns took
+// that were started since a time.
+func (db usageStore) AccountWaits(ctx context.Context, account, not, since int64) ([]picture.Wait, error) {
+	rows, err := db.read().AccountWaits(ctx, account, not, since)
+	return foundAll(rows, err, func(r query.AccountWaitsRow) picture.Wait { return picture.Wait(r) },
+		"read how long an account's reports took")
+}
+
 // FoldFlow makes minutes of the seconds of one campaign that was started before
 // the given time; more says that there may be another.
 func (db usageStore) FoldFlow(ctx context.Context, before int64) (more bool, err error) {

@@ -13,6 +13,10 @@ select at, sent, delivered, failed, unsure from campaign_flow where campaign_id 
 -- name: CampaignWaits :many
 select network, key, low, n from campaign_wait where campaign_id = $1 and n <> 0 order by network, key, low;
 
+-- name: AccountWaits :many
+select w.network, w.key, w.low, cast(sum(w.n) as bigint) as n from campaign c join campaign_wait w on w.campaign_id = c.id
+where c.account_id = $1 and c.started_at > 0 and c.started_at >= $3 and c.id <> $2 group by w.network, w.key, w.low;
+
 -- name: NextToFold :one
 select id, started_at from campaign where started_at > $1 and started_at < $2 order by started_at, id limit 1;
 

@@ -9,6 +9,46 @@ import (
 	"context"
 )
 
+const accountWaits = `-- name: AccountWaits :many
+select w.network, w.key, w.low, cast(sum(w.n) as bigint) as n from campaign c join campaign_wait w on w.campaign_id = c.id
+where c.account_id = $1 and c.started_at > 0 and c.started_at >= $3 and c.id <> $2 group by w.network, w.key, w.low
+`
+
+type AccountWaitsRow struct {
+	Network string
+	Key     string
+	Low     int64
+	N       int64
+}
+
+func (q *Queries) AccountWaits(ctx context.Context, accountID int64, iD int64, startedAt int64) ([]AccountWaitsRow, error) {
+	rows, err := q.db.QueryContext(ctx, accountWaits, accountID, iD, startedAt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AccountWaitsRow
+	for rows.Next() {
+		var i AccountWaitsRow
+		if err := rows.Scan(
+			&i.Network,
+			&i.Key,
+			&i.Low,
+			&i.N,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const addFlow = `-- name: AddFlow :exec
 insert into campaign_flow (campaign_id, at, sent, delivered, failed, unsure) values ($1, $2, $3, $4, $5, $6)
 on conflict (campaign_id, at) do update set sent = campaign_flow.sent + excluded.sent, delivered = campaign_flow.delivered + excluded.delivered,

@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
+	"smsdesk/internal/feed"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -81,11 +83,13 @@ func (s *campaigns) Breakdown(w http.ResponseWriter, r *http.Request, v *page.Vi
 	f := s.campaignFrame(v, whole)
 	whole.Paused = f.Paused
 	p := views.BreakdownPage{CampaignPage: whole}
-	for kind, to := range map[sms.CutKind]*[]sms.Breakdown{sms.CutNetwork: &p.ByNetwork, sms.CutReason: &p.ByReason,
-		sms.CutMinute: &p.ByMinute} {
+	for kind, to := range map[sms.CutKind]*[]sms.Breakdown{sms.CutNetwork: &p.ByNetwork, sms.CutReason: &p.ByReason} {
 		if *to, err = s.store.CampaignCuts(r.Context(), p.Campaign.ID, kind); err != nil {
 			return err
 		}
+	}
+	if err := s.addBeside(r.Context(), &p); err != nil {
+		return err
 	}
 	p.Live = views.Refresh{ID: "breakdown-live", URL: r.URL.Path, On: f.Live[:2]}
 	if f.Paused {
@@ -95,4 +99,43 @@ func (s *campaigns) Breakdown(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return s.Render(w, r, http.StatusOK, views.BreakdownLive(p))
 	}
 	return s.Render(w, r, http.StatusOK, views.Breakdown(f, p))
+}
+
+const (
+	// usualSince is how far back deliveries tell what is usual.
+	usualSince = 14 * 24 * time.Hour
+	// earlierAmong is among how many campaigns the one before is looked for.
+	earlierAmong = 20
+)
+
+// addBeside reads what the campaign is held against: what is usual, the campaign
+// before it of the same name, and what was done to it.
+func (s *campaigns) addBeside(ctx context.Context, p *views.BreakdownPage) (err error) {
+	c := p.Campaign
+	if c.StartedAt == 0 {
+		return nil
+	}
+	since := s.Now().Add(-usualSince).UnixMilli()
+	if p.Usual, err = s.store.AccountWaits(ctx, c.AccountID, c.ID, since); err != nil {
+		return err
+	}
+	if p.Audit, err = s.store.AuditOf(ctx, feed.Campaign(c.ID)); err != nil {
+		return err
+	}
+	if _, p.TooFast, err = s.store.Pace(ctx, c.AccountID, c.ID, c.StartedAt); err != nil {
+		return err
+	}
+	rows, _, err := s.store.Campaigns(ctx, sms.CampaignFilter{AccountID: c.AccountID, Name: c.Name, Before: c.ID,
+		Limit: earlierAmong})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if row.Campaign.Name == c.Name && row.Campaign.StartedAt > 0 {
+			p.Earlier = &views.Earlier{Campaign: row.Campaign, Tally: row.Tally}
+			p.Earlier.Waits, err = s.store.CampaignWaits(ctx, row.Campaign.ID)
+			return err
+		}
+	}
+	return nil
 }
