@@ -203,15 +203,17 @@ func (p *tab) finds(campaign string) {
 func (p *tab) breaksDown() {
 	p.t.Helper()
 	p.follow("Breakdown")
+	p.sees("Why, by network")
+	p.sees("Sent and reported")
+	p.do(p.Locator("#breakdown-tables > summary").Click())
 	p.sees("Why messages were not delivered")
-	p.sees("Reports per minute")
 	for _, words := range []string{"MTN", "Glo", "Airtel", "9mobile"} {
 		p.row(words, "%")
 	}
 	p.row("Not delivered, expired", "EXPIRED")
 	p.row("Refused by the network", "REJECTD")
-	p.do(p.Locator("#reports-figures summary").Click())
-	p.sees("Reports per minute")
+	p.do(p.Locator("#curve-figures summary").Click())
+	p.sees("Sent and reported, every")
 	p.looks("breakdown")
 	p.do(p.Locator("#networks a").Filter(playwright.LocatorFilterOptions{HasText: "Glo"}).Click())
 	p.sees("3 messages found")

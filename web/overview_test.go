@@ -268,7 +268,7 @@ func TestBreakdownCutsTheCampaign(t *testing.T) {
 		Numbers: "0803 000 0101\n0803 000 0102\n0805 000 0103\n0802 000 0104"})
 	b := s.as(s.boss)
 	address := fmt.Sprintf("/campaigns/%d/breakdown", c.ID)
-	b.get(address).is(200).has("Networks appear once the provider has accepted messages.", "No report has arrived yet.",
+	b.get(address).is(200).has("Networks appear once the provider has accepted messages.", "Nothing has been sent yet.",
 		"No undelivered messages so far.")
 	s.send(a, 4, accept)
 	for i, m := range s.messages(c) {
@@ -276,8 +276,8 @@ func TestBreakdownCutsTheCampaign(t *testing.T) {
 			Status: []string{"DELIVRD", "UNDELIV", "EXPIRED", "ACCEPTD"}[i], ErrorCode: []string{"", "27", "", ""}[i]})
 		s.clock.pass(time.Minute)
 	}
-	page := b.get(address).is(200).has("Reports per minute", "UNDELIV, code 27", "EXPIRED",
-		"The phone was probably off or out of coverage for too long.", "1 delivered, 2 not delivered, 1 other.")
+	page := b.get(address).is(200).has("Sent and reported", "UNDELIV, code 27", "EXPIRED",
+		"The phone was probably off or out of coverage for too long.", "Of those sent")
 	s.leads(page)
 	for network, want := range map[string]string{"MTN": "MTN50.0% of 2 10", "Glo": "Glo0% of 1 10",
 		"Airtel": "Airtel0% of 1 01"} {
