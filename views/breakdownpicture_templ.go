@@ -770,7 +770,7 @@ func breakdownTimes(p BreakdownPage, list []networkTime) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(list) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<section class=\"card\"><h2>Time to deliver, by network</h2><table class=\"times\" id=\"times\"><caption class=\"vh\">Time to deliver, by network</caption> <thead><tr><th scope=\"col\">Network</th><th scope=\"col\" class=\"num\">Half</th><th scope=\"col\" class=\"num\">95%</th><th scope=\"col\"><span class=\"vh\">Picture</span> <svg class=\"pic\" height=\"18\" aria-hidden=\"true\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<section class=\"card\"><h2>Time to deliver, by network</h2><table class=\"spread\" id=\"times\"><caption class=\"vh\">Time to deliver, by network</caption> <thead><tr><th scope=\"col\">Network</th><th scope=\"col\" class=\"num\">Half</th><th scope=\"col\" class=\"num\">95%</th><th scope=\"col\"><span class=\"vh\">Picture</span> <svg class=\"pic\" height=\"18\" aria-hidden=\"true\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -38,7 +38,7 @@ func (p WallPage) tiles5() []TileProps {
 	var list []TileProps
 	for _, t := range []sms.Tile{sms.TileWaiting, sms.TileNetwork, sms.TileDelivered, sms.TileFailed, last} {
 		list = append(list, TileProps{ID: "wall-" + string(t), Label: t.Words(), Value: Number(int(p.Tally.Tile(t))),
-			Tone: toneOf(t.Tone()), Glyph: tileGlyph(t)})
+			Tone: toneOf(t.Tone())})
 	}
 	return list
 }
