@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"smsdesk/internal/picture"
@@ -175,8 +176,13 @@ func slowWords(list []networkTime) (words string) {
 	return words
 }
 
+// shortly is within for a column that says so in its head.
+func shortly(h picture.Histogram, share float64) string {
+	return strings.TrimPrefix(within(h, share), "within ")
+}
+
 // spreadTicks are the times on the axis, in seconds.
-var spreadTicks = []int64{0, 5, 15, 30, 60}
+var spreadTicks = []int64{0, 15, 60}
 
 func tickAnchor(seconds int64) string {
 	if seconds == 0 {

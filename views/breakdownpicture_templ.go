@@ -770,7 +770,7 @@ func breakdownTimes(p BreakdownPage, list []networkTime) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if len(list) > 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<section class=\"card\"><h2>Time to deliver, by network</h2><table class=\"spread\" id=\"times\"><caption class=\"vh\">Time to deliver, by network</caption> <thead><tr><th scope=\"col\">Network</th><th scope=\"col\" class=\"num\">Half</th><th scope=\"col\" class=\"num\">95%</th><th scope=\"col\"><span class=\"vh\">Picture</span> <svg class=\"pic\" height=\"18\" aria-hidden=\"true\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 70, "<section class=\"card\"><h2>Time to deliver, by network</h2><table class=\"spread\" id=\"times\"><caption class=\"vh\">Time to deliver, by network</caption> <thead><tr><th scope=\"col\">Network</th><th scope=\"col\">Half within</th><th scope=\"col\">95% within</th><th scope=\"col\"><span class=\"vh\">Picture</span> <svg class=\"pic\" height=\"18\" aria-hidden=\"true\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -850,14 +850,14 @@ func breakdownTimes(p BreakdownPage, list []networkTime) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "</th><td class=\"num\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "</th><td>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var50 string
-				templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(within(t.h, 0.5))
+				templ_7745c5c3_Var50, templ_7745c5c3_Err = templ.JoinStringErrs(shortly(t.h, 0.5))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/breakdownpicture.templ`, Line: 165, Col: 41}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/breakdownpicture.templ`, Line: 165, Col: 30}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var50))
 				if templ_7745c5c3_Err != nil {
@@ -867,7 +867,7 @@ func breakdownTimes(p BreakdownPage, list []networkTime) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				var templ_7745c5c3_Var51 = []any{"num", templ.KV("ill", t.slow())}
+				var templ_7745c5c3_Var51 = []any{templ.KV("ill", t.slow())}
 				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var51...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -890,9 +890,9 @@ func breakdownTimes(p BreakdownPage, list []networkTime) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var53 string
-				templ_7745c5c3_Var53, templ_7745c5c3_Err = templ.JoinStringErrs(within(t.h, 0.95))
+				templ_7745c5c3_Var53, templ_7745c5c3_Err = templ.JoinStringErrs(shortly(t.h, 0.95))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/breakdownpicture.templ`, Line: 166, Col: 73}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/breakdownpicture.templ`, Line: 166, Col: 67}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var53))
 				if templ_7745c5c3_Err != nil {
