@@ -134,7 +134,7 @@ func TestABreakdownIsComparedWithTheOneBefore(t *testing.T) {
 	first := s.started(s.boss, desk.Order{AccountID: a.ID, Name: "June reminder", Numbers: typed(4)})
 	s.send(a, 9, accept)
 	s.reports(a, report("1000", "DELIVRD", "000"))
-	b.get(views.CampaignPath(first.ID) + "/breakdown").count("#compared", 0)
+	b.get(views.CampaignPath(first.ID)+"/breakdown").count("#compared", 0)
 	s.clock.pass(time.Hour)
 	second := s.started(s.boss, desk.Order{AccountID: a.ID, Name: "June reminder", Numbers: typed(12), Text: "Another"})
 	s.send(a, 1, accept)
@@ -142,7 +142,7 @@ func TestABreakdownIsComparedWithTheOneBefore(t *testing.T) {
 	s.clock.pass(40 * time.Second)
 	b.post(views.CampaignPath(second.ID) + "/continue").is(303)
 	s.send(a, 9, accept)
-	page := b.get(views.CampaignPath(second.ID) + "/breakdown").is(200).has("without sending, stopped by "+s.boss.Name+".",
+	page := b.get(views.CampaignPath(second.ID)+"/breakdown").is(200).has("without sending, stopped by "+s.boss.Name+".",
 		"1 (25.0%)")
 	if href := page.attr("#compared-with", "href"); href != views.CampaignPath(first.ID) {
 		t.Errorf("compared with %s", href)
