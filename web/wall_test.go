@@ -89,7 +89,7 @@ func TestALinkEnds(t *testing.T) {
 	s.as(s.hire("s@example.com", sms.Sender)).post(links).is(http.StatusForbidden)
 	first, second := s.wallLink(b, c), s.wallLink(b, c)
 
-	rows := b.get(links).has("2 links that work")
+	rows := b.get(links).has("2 working links")
 	b.post(links+"/revoke", "link", rows.attr("#wall-links tbody tr:last-child input[name=link]", "value")).to(links)
 	stranger.get(first).is(http.StatusNotFound)
 	stranger.get(second).is(200)

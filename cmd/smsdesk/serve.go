@@ -303,7 +303,7 @@ func (s *server) pages() *web.Web {
 		APIDrafts: s.desk, APIDecide: s.desk,
 	}
 	campaigns := campaign.Config{
-		Ask: campaign.Questions{Base: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
+		Ask: campaign.Questions{Base: s.db, Beside: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
 			Doubt: s.db, Overview: s.db, Find: s.db, Rehearsal: s.db, Wall: s.db},
 		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.downloads,
 			Confirm: s.desk, Draft: s.desk.Campaigns, Upload: s.lists,

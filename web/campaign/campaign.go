@@ -24,8 +24,9 @@ import (
 // campaigns are the pages of campaigns that were made.
 type campaigns struct {
 	*base
-	store campaignQuestions
-	desk  campaignOrders
+	store  campaignQuestions
+	beside besideQuestions
+	desk   campaignOrders
 }
 
 // campaignQuestions are what campaigns ask of the storage.
@@ -34,8 +35,6 @@ type campaignQuestions interface {
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	CampaignFlow(ctx context.Context, id int64) ([]picture.Moment, error)
 	CampaignWaits(ctx context.Context, id int64) ([]picture.Wait, error)
-	AccountWaits(ctx context.Context, account, not, since int64) ([]picture.Wait, error)
-	AuditOf(ctx context.Context, object string) ([]sms.Audit, error)
 	Costs(ctx context.Context, account, since int64) ([]sms.Cost, error)
 	CampaignCuts(ctx context.Context, id int64, kind sms.CutKind) ([]sms.Breakdown, error)
 	CampaignRehearsals(ctx context.Context, campaign int64, limit int) ([]rehearsal.Rehearsal, error)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"smsdesk/internal/feed"
+	"smsdesk/internal/picture"
 	"smsdesk/internal/sms"
 	"smsdesk/views"
 	"smsdesk/web/page"
@@ -108,6 +109,13 @@ const (
 	earlierAmong = 20
 )
 
+// besideQuestions are what a breakdown asks of the storage about what stands beside
+// its campaign.
+type besideQuestions interface {
+	AccountWaits(ctx context.Context, account, not, since int64) ([]picture.Wait, error)
+	AuditOf(ctx context.Context, object string) ([]sms.Audit, error)
+}
+
 // addBeside reads what the campaign is held against: what is usual, the campaign
 // before it of the same name, and what was done to it.
 func (s *campaigns) addBeside(ctx context.Context, p *views.BreakdownPage) (err error) {
@@ -116,10 +124,10 @@ func (s *campaigns) addBeside(ctx context.Context, p *views.BreakdownPage) (err 
 		return nil
 	}
 	since := s.Now().Add(-usualSince).UnixMilli()
-	if p.Usual, err = s.store.AccountWaits(ctx, c.AccountID, c.ID, since); err != nil {
+	if p.Usual, err = s.beside.AccountWaits(ctx, c.AccountID, c.ID, since); err != nil {
 		return err
 	}
-	if p.Audit, err = s.store.AuditOf(ctx, feed.Campaign(c.ID)); err != nil {
+	if p.Audit, err = s.beside.AuditOf(ctx, feed.Campaign(c.ID)); err != nil {
 		return err
 	}
 	if _, p.TooFast, err = s.store.Pace(ctx, c.AccountID, c.ID, c.StartedAt); err != nil {

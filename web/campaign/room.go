@@ -8,6 +8,7 @@ import "smsdesk/web/page"
 // Questions are what each noun's pages ask of the storage.
 type Questions struct {
 	Base      baseQuestions
+	Beside    besideQuestions
 	Campaign  campaignQuestions
 	Message   messageQuestions
 	Confirm   confirmQuestions
@@ -60,7 +61,7 @@ type Room struct {
 func New(site *page.Site, c Config) *Room {
 	common := &base{Site: site, store: c.Ask.Base}
 	confirm := &confirms{base: common, store: c.Ask.Confirm, desk: c.Do.Confirm}
-	made := &campaigns{base: common, store: c.Ask.Campaign, desk: c.Do.Campaign}
+	made := &campaigns{base: common, store: c.Ask.Campaign, beside: c.Ask.Beside, desk: c.Do.Campaign}
 	return &Room{
 		Campaigns: made,
 		Messages:  &messages{base: common, store: c.Ask.Message, desk: c.Do.Message},

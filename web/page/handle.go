@@ -309,7 +309,8 @@ type Route struct {
 func (s *Site) Page(rt Route) http.Handler {
 	h := s.handle(rt)
 	if rt.Pattern != views.LivePath && !strings.HasPrefix(rt.Pattern, views.CallbacksPath) &&
-		rt.Pattern != views.TokensPath && rt.Pattern != views.KeptPath && !strings.HasSuffix(rt.Pattern, views.WallSuffix) && !strings.Contains(rt.Pattern, "{token}") {
+		rt.Pattern != views.TokensPath && rt.Pattern != views.KeptPath &&
+		!strings.HasSuffix(rt.Pattern, views.WallSuffix) && !strings.Contains(rt.Pattern, "{token}") {
 		h = s.packed(h)
 	}
 	most := int64(FormMost)
