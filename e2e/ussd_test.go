@@ -102,6 +102,9 @@ func TestAMenuIsBuiltDialledAndObeyed(t *testing.T) {
 	p.sees("Conversation")
 	p.picture("ussd-session")
 	p.open("/ussd/menus/1/answers")
+	p.sees("Where callers go")
+	p.sees("1 Stop")
+	p.do(p.Locator("#map-table summary").Click())
 	p.sees("Where callers leave")
 	p.quiet()
 	got := map[string]int{}
@@ -177,6 +180,7 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 	for i := range 4 {
 		p.row(fmt.Sprintf("0803 000 020%d", i), "Shorter queue")
 	}
+	p.mapOfFour()
 	p.picture("ussd-answers")
 	download, err := p.ExpectDownload(func() error {
 		return p.GetByRole("link", playwright.PageGetByRoleOptions{Name: "Download answers (CSV)"}).Click()
@@ -192,4 +196,25 @@ func TestSurveyAndFeeWithoutScripts(t *testing.T) {
 	}
 	p.open("/ussd/sessions")
 	p.sees("News: 4 callers")
+}
+
+// mapOfFour looks at the map of a survey that four callers went through: its
+// figures, the bars of their answers, and on a phone its own region that scrolls.
+func (p *tab) mapOfFour() {
+	p.t.Helper()
+	p.sees("Where callers go")
+	p.sees("Ended here: 4")
+	if n, err := p.Locator(".answers dt").Filter(playwright.LocatorFilterOptions{HasText: "Shorter queue"}).Count(); err != nil || n != 1 {
+		p.t.Errorf("%d bars of the one answer (%v)", n, err)
+	}
+	p.do(p.SetViewportSize(390, 844))
+	wide, err := p.Evaluate(`() => {
+		const map = document.querySelector('.flowmap');
+		return [document.documentElement.scrollWidth, map.scrollWidth > map.clientWidth, map.getAttribute('aria-label')];
+	}`)
+	p.do(err)
+	if got := fmt.Sprint(wide); got != "[390 true Map of the menu, scrolls horizontally]" {
+		p.t.Errorf("on a phone: %s", got)
+	}
+	p.do(p.SetViewportSize(1280, 800))
 }

@@ -317,6 +317,24 @@ func (db menuStore) Drops(ctx context.Context, menu int64) ([]ussd.Drop, error) 
 	}, "count USSD screens")
 }
 
+// Moves tells how many of the last 10,000 sessions of a menu went from each screen
+// to each other.
+func (db menuStore) Moves(ctx context.Context, menu int64) ([]ussd.Move, error) {
+	rows, err := db.read().USSDMoves(ctx, menu)
+	return foundAll(rows, err, func(r query.USSDMovesRow) ussd.Move {
+		return ussd.Move{From: r.Screen, To: r.Next, Callers: r.Callers}
+	}, "count the ways of USSD callers")
+}
+
+// AnswerCounts tells how often each answer was given in the last 10,000 sessions
+// of a menu, by name and the most frequent first.
+func (db menuStore) AnswerCounts(ctx context.Context, menu int64) ([]ussd.AnswerCount, error) {
+	rows, err := db.read().USSDAnswerCounts(ctx, menu)
+	return foundAll(rows, err, func(r query.USSDAnswerCountsRow) ussd.AnswerCount {
+		return ussd.AnswerCount{Name: r.Name, Text: r.Text, Callers: r.Callers}
+	}, "count USSD answers")
+}
+
 // EachAnswers gives what callers answered in a menu, session by session, the
 // newest first, until do says false.
 func (db menuStore) EachAnswers(ctx context.Context, menu, before int64,

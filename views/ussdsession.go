@@ -128,8 +128,10 @@ func or(s, other string) string {
 type AnswersPage struct {
 	Formatter
 	ussd.Draft
+	Map       MenuMap
 	Drops     []ScreenDrop
-	Names     []string // of answers: the columns
+	Counts    []ussd.AnswerCount // by name, the most frequent first
+	Names     []string           // of answers: the columns
 	Rows      []AnswerRow
 	More      bool
 	Next      string
@@ -193,9 +195,40 @@ func NewAnswerRow(names []string, answers []ussd.SavedAnswer) AnswerRow {
 	return row
 }
 
-func stay(seen, left int64) BarProps {
-	return BarProps{Label: "Callers on this screen", Mini: true,
-		Segments: []Segment{{ToneOK, "Went on", int(seen - left)}, {ToneWarn, "Left here", int(left)}}}
+// answerBars are the answers that were given most, of each name.
+type answerBars struct {
+	Name  string
+	Total int64
+	Rows  []ussd.AnswerCount
+}
+
+// answersShown is how many answers of a name have a bar of their own.
+const answersShown = 6
+
+func (p AnswersPage) bars() (list []answerBars) {
+	for _, c := range p.Counts {
+		if len(list) == 0 || list[len(list)-1].Name != c.Name {
+			list = append(list, answerBars{Name: c.Name})
+		}
+		b := &list[len(list)-1]
+		b.Total += c.Callers
+		if len(b.Rows) < answersShown {
+			b.Rows = append(b.Rows, c)
+		} else {
+			last := &b.Rows[answersShown-1]
+			last.Text, last.Callers = "other", last.Callers+c.Callers
+		}
+	}
+	return list
+}
+
+// width is how long the bar of an answer is, in percent of the longest.
+func (b answerBars) width(c ussd.AnswerCount) string {
+	most := int64(1)
+	for _, r := range b.Rows {
+		most = max(most, r.Callers)
+	}
+	return inPercent(100 * float64(c.Callers) / float64(most))
 }
 
 func stepTitle(p SessionPage, s ussd.Step) string {

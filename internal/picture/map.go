@@ -12,11 +12,11 @@ import (
 const (
 	// BoxWidth and BoxHeight are those of a screen, in pixels.
 	BoxWidth, BoxHeight = 136, 92
-	columnPitch         = 201
+	columnPitch         = 197
 	rowPitch            = 128
-	mapMargin           = 12
+	mapMargin           = 4
 	laneHeight          = 26
-	stubHeight          = 36 // below the last box, for who left there
+	backDepth           = 60 // how far below its boxes a way back is pulled
 	wireMost, wireLeast = 26.0, 2.0
 )
 
@@ -116,7 +116,10 @@ func (m *Map) place() {
 	}
 	top := mapMargin + laneHeight*(1+m.lanes())
 	m.Width = 2*mapMargin + deepest*columnPitch + BoxWidth
-	m.Height = top + tallest*rowPitch + stubHeight
+	m.Height = top + tallest*rowPitch
+	if slices.ContainsFunc(m.Ways, func(w Way) bool { return w.Back }) {
+		m.Height += labelHeight
+	}
 	for layer, column := range columns {
 		y := top + (tallest-len(column))*rowPitch/2
 		for i, at := range column {
@@ -191,9 +194,9 @@ func (m *Map) port(way int, end func(Way) (box, other int)) int {
 func backPath(from, to Spot) (path string, x, y int) {
 	x1, x2 := from.X+BoxWidth/2, to.X+BoxWidth/2
 	y1, y2 := from.Y+BoxHeight, to.Y+BoxHeight
-	below := max(y1, y2) + stubHeight
+	below := max(y1, y2) + backDepth
 	path = fmt.Sprintf("M%d,%d C%d,%d %d,%d %d,%d", x1, y1, x1, below, x2, below, x2, y2+6)
-	return path, (x1 + x2) / 2, below - 6
+	return path, (x1 + x2) / 2, max(y1, y2) + backDepth*3/4 - 3
 }
 
 // labelHeight is how far labels of one gap stand from each other.

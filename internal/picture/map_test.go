@@ -54,8 +54,8 @@ func TestAMapHasRoomForEverything(t *testing.T) {
 }
 
 func TestALongWayRunsAbove(t *testing.T) {
-	m := NewMap([]Spot{{Seen: 100}, {Seen: 40}, {Seen: 90}}, []Way{{From: 0, To: 2, Callers: 60}, {From: 0, To: 1, Callers: 40},
-		{From: 1, To: 2, Callers: 30}, {From: 2, To: 0, Callers: 1}})
+	m := NewMap([]Spot{{Seen: 100}, {Seen: 40}, {Seen: 90}}, []Way{{From: 0, To: 2, Callers: 60},
+		{From: 0, To: 1, Callers: 40}, {From: 1, To: 2, Callers: 30}, {From: 2, To: 0, Callers: 1}})
 	if m.Spots[2].Layer != 2 || m.Spots[1].Layer != 1 || !m.Ways[3].Back || m.Ways[0].Back {
 		t.Errorf("%+v", m)
 	}

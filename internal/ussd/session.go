@@ -116,6 +116,18 @@ type Drop struct {
 	Seen, Ended int64
 }
 
+// Move is how many sessions went from one screen to the next.
+type Move struct {
+	From, To string
+	Callers  int64
+}
+
+// AnswerCount is how many callers gave one answer under a name.
+type AnswerCount struct {
+	Name, Text string
+	Callers    int64
+}
+
 // The bounds of a session (internal/workers/README.md, USSD).
 const (
 	MaxIdle = 180_000 // milliseconds without a word of the caller

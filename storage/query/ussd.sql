@@ -82,6 +82,18 @@ cast(sum(case when s.no = r.steps and r.ended in ('time', 'caller', 'begin') the
 from (select id, steps, ended from ussd_session where menu_id = $1 order by id desc limit 10000) r
 join ussd_step s on s.session_id = r.id group by s.screen;
 
+-- name: USSDMoves :many
+select a.screen, cast(b.screen as text) as next, count(distinct a.session_id) as callers
+from (select id from ussd_session where menu_id = $1 order by id desc limit 10000) r
+join ussd_step a on a.session_id = r.id join ussd_step b on b.session_id = a.session_id and b.no = a.no + 1
+where a.screen <> b.screen group by a.screen, b.screen order by a.screen, b.screen;
+
+-- name: USSDAnswerCounts :many
+select s.name, s.text, count(*) as callers
+from (select t.id from ussd_session t where t.menu_id = $1 order by t.id desc limit 10000) r
+join ussd_saved s on s.menu_id = $1 and s.session_id = r.id
+group by s.name, s.text order by s.name, callers desc, s.text;
+
 -- name: SavedUSSDSessions :many
 select distinct session_id from ussd_saved where menu_id = $1 and session_id < $2 order by session_id desc limit $3;
 

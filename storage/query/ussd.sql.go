@@ -600,6 +600,42 @@ func (q *Queries) SlowestUSSDSessions(ctx context.Context, accountID int64, slow
 	return items, nil
 }
 
+const uSSDAnswerCounts = `-- name: USSDAnswerCounts :many
+select s.name, s.text, count(*) as callers
+from (select t.id from ussd_session t where t.menu_id = $1 order by t.id desc limit 10000) r
+join ussd_saved s on s.menu_id = $1 and s.session_id = r.id
+group by s.name, s.text order by s.name, callers desc, s.text
+`
+
+type USSDAnswerCountsRow struct {
+	Name    string
+	Text    string
+	Callers int64
+}
+
+func (q *Queries) USSDAnswerCounts(ctx context.Context, menuID int64) ([]USSDAnswerCountsRow, error) {
+	rows, err := q.db.QueryContext(ctx, uSSDAnswerCounts, menuID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []USSDAnswerCountsRow
+	for rows.Next() {
+		var i USSDAnswerCountsRow
+		if err := rows.Scan(&i.Name, &i.Text, &i.Callers); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const uSSDDrops = `-- name: USSDDrops :many
 select s.screen, count(distinct s.session_id) as seen,
 cast(sum(case when s.no = r.steps and r.ended in ('time', 'caller', 'begin') then 1 else 0 end) as bigint) as ended
@@ -677,6 +713,42 @@ func (q *Queries) USSDMenus(ctx context.Context, accountID int64) ([]UssdMenu, e
 			&i.Published,
 			&i.Secret,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const uSSDMoves = `-- name: USSDMoves :many
+select a.screen, cast(b.screen as text) as next, count(distinct a.session_id) as callers
+from (select id from ussd_session where menu_id = $1 order by id desc limit 10000) r
+join ussd_step a on a.session_id = r.id join ussd_step b on b.session_id = a.session_id and b.no = a.no + 1
+where a.screen <> b.screen group by a.screen, b.screen order by a.screen, b.screen
+`
+
+type USSDMovesRow struct {
+	Screen  string
+	Next    string
+	Callers int64
+}
+
+func (q *Queries) USSDMoves(ctx context.Context, menuID int64) ([]USSDMovesRow, error) {
+	rows, err := q.db.QueryContext(ctx, uSSDMoves, menuID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []USSDMovesRow
+	for rows.Next() {
+		var i USSDMovesRow
+		if err := rows.Scan(&i.Screen, &i.Next, &i.Callers); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

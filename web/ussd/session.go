@@ -28,12 +28,14 @@ type callers struct {
 type callerQuestions interface {
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	CountOpenUSSDSessions(ctx context.Context, account int64) (int64, error)
+	AnswerCounts(ctx context.Context, menu int64) ([]ussd.AnswerCount, error)
 	Drops(ctx context.Context, menu int64) ([]ussd.Drop, error)
 	EachAnswers(ctx context.Context, menu, before int64, do func(answers []ussd.SavedAnswer) bool) error
 	EachJoined(ctx context.Context, account int64, list string, do func(j ussd.SignUp) error) error
 	JoinedLists(ctx context.Context, account int64) (map[string]int64, error)
 	MenuDraft(ctx context.Context, id int64) (ussd.Draft, error)
 	MenuVersion(ctx context.Context, id int64, no int) (ussd.Version, error)
+	Moves(ctx context.Context, menu int64) ([]ussd.Move, error)
 	Menus(ctx context.Context, account int64) ([]ussd.Draft, error)
 	// Setting is "" for what was never set.
 	ReadSetting(ctx context.Context, name string) (string, error)
@@ -233,6 +235,13 @@ func (s *callers) MenuAnswers(w http.ResponseWriter, r *http.Request, v *page.Vi
 		return err
 	}
 	p.Drops = dropRows(d.Menu, drops)
+	if p.Map.Moves, err = s.store.Moves(r.Context(), d.ID); err != nil {
+		return err
+	}
+	p.Map.Menu, p.Map.ID, p.Map.Drops, p.Map.MayEdit = d.Menu, d.ID, drops, v.User.Role.AtLeast(sms.Manager)
+	if p.Counts, err = s.store.AnswerCounts(r.Context(), d.ID); err != nil {
+		return err
+	}
 	var all [][]ussd.SavedAnswer
 	err = s.store.EachAnswers(r.Context(), d.ID, page.Number(r.URL.Query().Get("before")),
 		func(answers []ussd.SavedAnswer) bool {
