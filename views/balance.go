@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"smsdesk/internal/picture"
 	"smsdesk/internal/sms"
 )
 
@@ -219,7 +220,7 @@ const balancePoints = 120
 // there are many. A balance that is no amount gives none.
 func (p BalancePage) points() []balancePoint {
 	var list []balancePoint
-	for _, s := range p.History {
+	for _, s := range thin(p.History) {
 		v, ok := s.Amount()
 		if !ok {
 			continue
@@ -241,6 +242,27 @@ func (p BalancePage) points() []balancePoint {
 			few[len(few)-1] = x
 		} else {
 			few = append(few, x)
+		}
+		last = bucket
+	}
+	return few
+}
+
+// thin is the last reading of each stretch of time where there are many, so that
+// the others are not read as amounts.
+func thin(history []sms.BalanceSpan) []sms.BalanceSpan {
+	if len(history) <= balancePoints {
+		return history
+	}
+	var few []sms.BalanceSpan
+	first, last := history[0].Since, int64(-1)
+	span := history[len(history)-1].Since - first + 1
+	for _, s := range history {
+		bucket := (s.Since - first) * balancePoints / span
+		if bucket == last {
+			few[len(few)-1] = s
+		} else {
+			few = append(few, s)
 		}
 		last = bucket
 	}
@@ -275,7 +297,12 @@ func (p BalancePage) course(points []balancePoint) CourseProps {
 	low, high := extremes(points)
 	first, last := points[0], points[len(points)-1]
 	lasts, _ := p.Outlook.words()
-	return CourseProps{ID: "balance-line", Outlook: p.Outlook, History: p.History, Warn: p.Settings.WarnBelow, High: 160,
+	var drawn []picture.Level
+	for _, x := range points {
+		value, _ := x.Value.Float64()
+		drawn = append(drawn, picture.Level{At: x.At, Value: value})
+	}
+	return CourseProps{ID: "balance-line", Outlook: p.Outlook, Levels: drawn, Warn: p.Settings.WarnBelow, High: 160,
 		Says: withStop(fmt.Sprintf("From %s to %s: highest %s, lowest %s, latest %s. %s", p.When(first.At), p.When(last.At),
 			high.Credits, low.Credits, last.Credits, lasts))}
 }

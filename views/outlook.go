@@ -131,14 +131,14 @@ func levels(history []sms.BalanceSpan) (list []picture.Level) {
 type CourseProps struct {
 	ID      string
 	Outlook Outlook
-	History []sms.BalanceSpan // oldest first
-	Warn    int64             // hundredths, 0 for none
-	High    int               // of the drawing without its words, in pixels
+	Levels  []picture.Level // oldest first
+	Warn    int64           // hundredths, 0 for none
+	High    int             // of the drawing without its words, in pixels
 	Says    string
 }
 
 func (p CourseProps) course() picture.Course {
-	return picture.NewCourse(levels(p.History), p.Outlook.Now.UnixMilli(), p.Outlook.emptyAt())
+	return picture.NewCourse(p.Levels, p.Outlook.Now.UnixMilli(), p.Outlook.emptyAt())
 }
 
 // warnAt is where the low-balance alert stands, ok where it is in the picture.

@@ -316,7 +316,7 @@ func (p OverviewPage) days() DayColumnsProps {
 // course is the small picture of the balance.
 func (p OverviewPage) course() CourseProps {
 	lasts, _ := p.Outlook.words()
-	return CourseProps{Outlook: p.Outlook, History: p.Balances, Warn: p.WarnBelow, High: 84,
+	return CourseProps{Outlook: p.Outlook, Levels: levels(p.Balances), Warn: p.WarnBelow, High: 84,
 		Says: "Balance over the last " + Number(len(p.Days)) + " days. " + withStop(lasts)}
 }
 

@@ -123,3 +123,19 @@ func TestTheBalanceTakesWhatIsPlannedOff(t *testing.T) {
 		}
 	}
 }
+
+// TestManyReadingsAreOnePicture: the page stays as small as with few of them.
+func TestManyReadingsAreOnePicture(t *testing.T) {
+	s := newSite(t)
+	a := s.clinic()
+	for i := range 400 {
+		s.must(s.db.PutBalances(t.Context(), a.ID, []sms.Balance{{PluginType: "SMS", Credits: fmt.Sprintf("₦%d.00", 9000-i)}},
+			s.clock.now().UnixMilli()))
+		s.clock.pass(time.Minute)
+	}
+	page := s.as(s.boss).get("/balance").is(200)
+	if n := strings.Count(page.attr("#balance-line path.e", "d"), "V"); n < 100 || n > 120 {
+		t.Errorf("%d steps are drawn of 400 readings", n)
+	}
+	page.has("Lowest ₦8601.00")
+}
