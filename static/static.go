@@ -30,6 +30,10 @@ var files embed.FS
 // that are equally strong go by this order.
 const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live pictures flow settings utilities"
 
+// alone are the files of css that a page loads beside app.css, each under its own
+// name: "wall" is served as wall.css.
+const alone = "wall"
+
 // Prefix is where Handler is mounted.
 const Prefix = "/static/"
 
@@ -47,6 +51,9 @@ var table = sync.OnceValue(func() map[string]file {
 		panic("static: reading the embedded files: " + err.Error())
 	}
 	all := map[string]file{"app.css": newFile("app.css", minified(stylesheet()))}
+	for _, name := range strings.Fields(alone) {
+		all[name+".css"] = newFile(name+".css", minified(read("css/"+name+".css")))
+	}
 	for _, entry := range entries {
 		if !entry.IsDir() {
 			all[entry.Name()] = newFile(entry.Name(), read(entry.Name()))
@@ -77,7 +84,7 @@ func minified(sheet []byte) []byte {
 	m.AddFunc("text/css", css.Minify)
 	small, err := m.Bytes("text/css", sheet)
 	if err != nil {
-		panic("static: minifying app.css: " + err.Error())
+		panic("static: minifying a stylesheet: " + err.Error())
 	}
 	return small
 }

@@ -19,10 +19,9 @@ type WallPage struct {
 	Stream string // the stream of a link, "" for who is signed in
 }
 
-// wallFrame is what the document's head is made from: without scripts the page is
-// loaded anew now and then.
+// frame is what the document's head is made from.
 func (p WallPage) frame(f PageFrame) PageFrame {
-	f.Reload = true
+	f.Wall = true
 	return f
 }
 
