@@ -28,7 +28,7 @@ var files embed.FS
 // without their comments and spaces. The first says in which order the layers
 // have power; the others stand as they are read, and rules of the same layer
 // that are equally strong go by this order.
-const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live pictures flow settings utilities"
+const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live pictures calendar flow settings utilities"
 
 // alone are the files of css that a page loads beside app.css, each under its own
 // name: "wall" is served as wall.css.

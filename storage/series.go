@@ -143,3 +143,20 @@ func seriesRunOf(r query.SeriesRun) series.Run {
 		State: series.RunState(r.State), Why: r.Why, ListUID: r.ListUid, CampaignID: r.CampaignID, LeftOut: r.LeftOut,
 		ChangedAt: r.ChangedAt}
 }
+
+// Calendar lists the campaigns of an account that started in [from, to), or are to
+// start then, in the order of those times; at most 500 of each.
+func (db seriesStore) Calendar(ctx context.Context, account, from, to int64) ([]sms.Campaign, error) {
+	started, err := db.read().CalendarStarted(ctx, account, from, to)
+	list, err := foundAll(started, err, func(r query.CalendarStartedRow) sms.Campaign {
+		return campaign(r.Campaign, r.Test)
+	}, "list campaigns of some days")
+	if err != nil {
+		return nil, err
+	}
+	coming, err := db.read().CalendarComing(ctx, account, from, to)
+	more, err := foundAll(coming, err, func(r query.CalendarComingRow) sms.Campaign {
+		return campaign(r.Campaign, r.Test)
+	}, "list scheduled campaigns of some days")
+	return append(list, more...), err
+}

@@ -225,6 +225,9 @@ func (p CampaignPage) networkOptions() []Option {
 
 func (p CampaignPage) here() string { return p.Path(p.Tile, p.State) }
 
+// run says which run of its series the campaign is.
+func (p CampaignPage) run() string { return "Run " + Number(p.Campaign.SeriesRun) + " of" }
+
 func (p CampaignPage) sub() string {
 	c := p.Campaign
 	var parts []string

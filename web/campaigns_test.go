@@ -86,7 +86,7 @@ func TestCampaignListShowsEachUnderItsTab(t *testing.T) {
 	if got := page.text("#campaign-" + fmt.Sprint(lost.ID)); !strings.Contains(got, "Needs your decision") {
 		t.Errorf("the row in doubt says %q", got)
 	}
-	page.count(`nav [aria-current]`, 2)
+	page.count(`nav [aria-current]`, 3)
 }
 
 func TestCampaignListPages(t *testing.T) {

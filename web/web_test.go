@@ -178,9 +178,10 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	c := Config{Ask: asking(db), Do: doing(s.desk.Desk, s.desk.Lists)}
 	c.Campaign = campaign.Config{
 		Ask: campaign.Questions{Base: db, Beside: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,
-			Overview: db, Find: db, Rehearsal: db, Wall: db},
+			Overview: db, Find: db, Rehearsal: db, Wall: db, Calendar: db, Series: db},
 		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk,
-			Upload: s.desk, Correct: s.desk, Doubt: s.desk, Audience: s.desk, Rehearsal: s.desk, Wall: s.desk},
+			Upload: s.desk, Correct: s.desk, Doubt: s.desk, Audience: s.desk, Rehearsal: s.desk, Wall: s.desk,
+			Series: s.desk.Series},
 	}
 	c.USSD = ussd.Config{
 		Ask: ussd.Questions{MenuBase: db, Menu: db, Caller: db},

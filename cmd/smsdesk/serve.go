@@ -304,11 +304,12 @@ func (s *server) pages() *web.Web {
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: s.db, Beside: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
-			Doubt: s.db, Overview: s.db, Find: s.db, Rehearsal: s.db, Wall: s.db},
+			Doubt: s.db, Overview: s.db, Find: s.db, Rehearsal: s.db, Wall: s.db,
+			Calendar: s.db, Series: s.db},
 		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.downloads,
 			Confirm: s.desk, Draft: s.desk.Campaigns, Upload: s.lists,
 			Correct: lists.NewCorrections(s.lists, s.db), Audience: s.lists, Doubt: s.desk.Doubts,
-			Rehearsal: s.desk.Rehearsals, Wall: s.desk.Walls},
+			Rehearsal: s.desk.Rehearsals, Wall: s.desk.Walls, Series: s.series},
 	}
 	menus := ussd.Config{
 		Ask: ussd.Questions{MenuBase: s.db, Menu: s.db, Caller: s.db},

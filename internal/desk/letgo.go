@@ -85,7 +85,7 @@ func (d *Campaigns) sameProblem(ctx context.Context, c sms.Campaign, way sms.Way
 		return meantime + ". Tick the box to send it to them again", nil
 	}
 	if c.SeriesID > 0 {
-		return already.Sentence() + ", from campaign \"" + already.Name + "\". Check this run and send it, or skip it", nil
+		return already.Sentence() + ", from campaign \"" + already.Name + "\". Check this run and send it, or leave it out", nil
 	}
 	if already.Fresh() == 0 {
 		return already.Sentence() + ". Tick the box to send it to them again", nil

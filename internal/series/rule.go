@@ -140,7 +140,7 @@ func (r Rule) onMonth(date *Date, d time.Time, since int) bool {
 	case !last || d.Day() > r.MonthDay:
 		return false
 	}
-	date.Note = fmt.Sprintf("%s has no %s, so it goes on the last day", d.Format("January"), ordinal(r.MonthDay))
+	date.Note = fmt.Sprintf("%s has no %s, so it is sent on the last day", d.Format("January"), ordinal(r.MonthDay))
 	if r.Short == NoRun {
 		date.Note, date.Skipped = fmt.Sprintf("%s has no %s", d.Format("January"), ordinal(r.MonthDay)), true
 	}
@@ -150,7 +150,7 @@ func (r Rule) onMonth(date *Date, d time.Time, since int) bool {
 func (r Rule) moved(date Date, to string, zone *time.Location) Date {
 	wall, err := time.Parse(moment, to)
 	if err != nil {
-		date.Skipped, date.Note = true, "Skipped"
+		date.Skipped, date.Note = true, "Left out"
 		return date
 	}
 	usual := time.Date(0, 1, 1, r.Hour, r.Minute, 0, 0, time.UTC)
@@ -168,12 +168,12 @@ func at(wall time.Time, zone *time.Location) (s sms.Schedule, note string) {
 	for moved := wall; len(found) == 0; {
 		moved = moved.Add(time.Minute)
 		if found = sms.Occurrences(moved, zone); len(found) > 0 {
-			note = fmt.Sprintf("The clocks go forward: %s does not exist on that day, so it goes at %s",
+			note = fmt.Sprintf("The clocks go forward: %s does not exist on that day, so it is sent at %s",
 				wall.Format("3:04pm"), found[0].Format("3:04pm"))
 		}
 	}
 	if len(found) > 1 {
-		note = fmt.Sprintf("The clocks go back: %s happens twice on that day, and it goes at the first", wall.Format("3:04pm"))
+		note = fmt.Sprintf("The clocks go back: %s happens twice on that day, and it is sent at the first", wall.Format("3:04pm"))
 	}
 	return sms.ScheduleAt(found[0]), note
 }

@@ -79,7 +79,7 @@ func (h Hours) window(at time.Time, back int) (begins, ends time.Time, closed bo
 	moment := func(day, minute int) time.Time {
 		return time.Date(at.Year(), at.Month(), at.Day()+day, minute/60, minute%60, 0, 0, at.Location())
 	}
-	from, to, closed := h.day((at.Weekday() + 7 - time.Weekday(back)) % 7)
+	from, to, closed := h.Day((at.Weekday() + 7 - time.Weekday(back)) % 7)
 	switch {
 	case from == to:
 		return moment(-back, 0), moment(1-back, 0), closed
@@ -92,7 +92,7 @@ func (h Hours) window(at time.Time, back int) (begins, ends time.Time, closed bo
 // wholeWeek says that no minute of the week is closed.
 func (h Hours) wholeWeek() bool {
 	for d := range h.Own {
-		if from, to, closed := h.day(time.Weekday(d)); closed || from != to {
+		if from, to, closed := h.Day(time.Weekday(d)); closed || from != to {
 			return false
 		}
 	}

@@ -55,8 +55,8 @@ func (d DayHours) Mode() string {
 // day, and where there are none.
 func (d DayHours) Ends() (from, to string) { return Hours{From: d.From, To: d.To}.Ends() }
 
-// day is the part of one weekday; closed says that it has none.
-func (h Hours) day(d time.Weekday) (from, to int, closed bool) {
+// Day is the part of one weekday, in minutes after midnight; closed says that it has none.
+func (h Hours) Day(d time.Weekday) (from, to int, closed bool) {
 	if own := h.Own[d]; own.Set {
 		return own.From, own.To, own.Closed
 	}
@@ -87,7 +87,7 @@ func ReadHours(from, to string) (Hours, error) {
 	}
 	bad := Invalid{}
 	read := func(field, text string) int {
-		hour, minute, ok := readClock(text)
+		hour, minute, ok := ReadClock(text)
 		switch {
 		case text == "":
 			bad[field] = "Enter both times, or leave both empty"
@@ -109,7 +109,7 @@ func (h Hours) Valid() bool {
 	minute := func(m int) bool { return m >= 0 && m < minutesOfDay }
 	open := false
 	for d := range h.Own {
-		from, to, closed := h.day(time.Weekday(d))
+		from, to, closed := h.Day(time.Weekday(d))
 		if !minute(from) || !minute(to) {
 			return false
 		}
@@ -141,11 +141,11 @@ func (h Hours) Open(at time.Time) bool {
 	}
 	at = h.in(at)
 	minute := at.Hour()*60 + at.Minute()
-	from, to, closed := h.day(at.Weekday())
+	from, to, closed := h.Day(at.Weekday())
 	if !closed && (from == to || from <= minute && (minute < to || to < from)) {
 		return true
 	}
-	from, to, closed = h.day((at.Weekday() + 6) % 7)
+	from, to, closed = h.Day((at.Weekday() + 6) % 7)
 	return !closed && to < from && minute < to
 }
 
@@ -174,7 +174,7 @@ func (h Hours) Next(at time.Time) time.Time {
 func (h Hours) until(at time.Time) int {
 	minute := at.Hour()*60 + at.Minute()
 	for ahead := range 8 {
-		from, to, closed := h.day((at.Weekday() + time.Weekday(ahead)) % 7)
+		from, to, closed := h.Day((at.Weekday() + time.Weekday(ahead)) % 7)
 		if from == to {
 			from = 0
 		}

@@ -112,7 +112,7 @@ func ReadSchedule(day, clock string, which DSTChoice, zone *time.Location, now t
 	if !dateKnown {
 		bad["day"] = "Enter a date, for example " + now.In(zone).AddDate(0, 0, 1).Format("2006-01-02")
 	}
-	hour, minute, clockKnown := readClock(clock)
+	hour, minute, clockKnown := ReadClock(clock)
 	if !clockKnown {
 		bad["time"] = "Enter a time, for example 09:00"
 	}
@@ -150,7 +150,8 @@ func readDay(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func readClock(text string) (hour, minute int, ok bool) {
+// ReadClock reads a time of day as people type it.
+func ReadClock(text string) (hour, minute int, ok bool) {
 	text = strings.ToLower(strings.Join(strings.Fields(text), ""))
 	for _, layout := range []string{"15:04", "15:04:05", "15.04", "3:04pm", "3.04pm", "3pm"} {
 		if t, err := time.Parse(layout, text); err == nil {

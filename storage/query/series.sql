@@ -45,3 +45,11 @@ update series set state = 'paused', pause = $1, changed_at = $2, version = versi
 
 -- name: AskOpenRuns :exec
 update series_run set state = 'asking', why = $1, changed_at = $2 where state = 'making';
+
+-- name: CalendarStarted :many
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id
+where c.account_id = $1 and c.started_at >= $2 and c.started_at < $3 and c.started_at > 0 and c.test_of = 0 and c.state <> 'hidden' order by c.started_at limit 500;
+
+-- name: CalendarComing :many
+select sqlc.embed(c), a.test from campaign c join account a on a.id = c.account_id
+where c.account_id = $1 and c.send_at >= $2 and c.send_at < $3 and c.started_at = 0 and c.state in ('scheduled', 'awaiting_approval', 'paused') order by c.send_at limit 500;

@@ -18,6 +18,188 @@ func (q *Queries) AskOpenRuns(ctx context.Context, why string, changedAt int64) 
 	return err
 }
 
+const calendarComing = `-- name: CalendarComing :many
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, c.series_id, c.series_run, a.test from campaign c join account a on a.id = c.account_id
+where c.account_id = $1 and c.send_at >= $2 and c.send_at < $3 and c.started_at = 0 and c.state in ('scheduled', 'awaiting_approval', 'paused') order by c.send_at limit 500
+`
+
+type CalendarComingRow struct {
+	Campaign Campaign
+	Test     bool
+}
+
+func (q *Queries) CalendarComing(ctx context.Context, accountID int64, sendAt int64, sendAt_2 int64) ([]CalendarComingRow, error) {
+	rows, err := q.db.QueryContext(ctx, calendarComing, accountID, sendAt, sendAt_2)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CalendarComingRow
+	for rows.Next() {
+		var i CalendarComingRow
+		if err := rows.Scan(
+			&i.Campaign.ID,
+			&i.Campaign.AccountID,
+			&i.Campaign.Token,
+			&i.Campaign.Name,
+			&i.Campaign.SenderID,
+			&i.Campaign.Text,
+			&i.Campaign.Unicode,
+			&i.Campaign.Flash,
+			&i.Campaign.GroupID,
+			&i.Campaign.GroupName,
+			&i.Campaign.State,
+			&i.Campaign.Pause,
+			&i.Campaign.PauseCode,
+			&i.Campaign.Canary,
+			&i.Campaign.Version,
+			&i.Campaign.Recipients,
+			&i.Campaign.Parts,
+			&i.Campaign.Fingerprint,
+			&i.Campaign.WindowFrom,
+			&i.Campaign.CreatedBy,
+			&i.Campaign.CreatedName,
+			&i.Campaign.StartedBy,
+			&i.Campaign.StartedName,
+			&i.Campaign.CreatedAt,
+			&i.Campaign.StartedAt,
+			&i.Campaign.FinishedAt,
+			&i.Campaign.ChangedAt,
+			&i.Campaign.SendAt,
+			&i.Campaign.SendZone,
+			&i.Campaign.SendOffset,
+			&i.Campaign.SendAgain,
+			&i.Campaign.ListID,
+			&i.Campaign.CallsText,
+			&i.Campaign.CallsPairs,
+			&i.Campaign.Urgent,
+			&i.Campaign.HandOver,
+			&i.Campaign.Untidy,
+			&i.Campaign.TestOf,
+			&i.Campaign.AgainOf,
+			&i.Campaign.RemovedAt,
+			&i.Campaign.AskedBy,
+			&i.Campaign.AskedName,
+			&i.Campaign.AskedAt,
+			&i.Campaign.ApprovedBy,
+			&i.Campaign.ApprovedName,
+			&i.Campaign.ApprovedAt,
+			&i.Campaign.Returned,
+			&i.Campaign.ReturnedBy,
+			&i.Campaign.ReturnedName,
+			&i.Campaign.ReturnedAt,
+			&i.Campaign.NameKey,
+			&i.Campaign.IncludeSent,
+			&i.Campaign.CancelledBy,
+			&i.Campaign.TextKey,
+			&i.Campaign.SeriesID,
+			&i.Campaign.SeriesRun,
+			&i.Test,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const calendarStarted = `-- name: CalendarStarted :many
+select c.id, c.account_id, c.token, c.name, c.sender_id, c.text, c.unicode, c.flash, c.group_id, c.group_name, c.state, c.pause, c.pause_code, c.canary, c.version, c.recipients, c.parts, c.fingerprint, c.window_from, c.created_by, c.created_name, c.started_by, c.started_name, c.created_at, c.started_at, c.finished_at, c.changed_at, c.send_at, c.send_zone, c.send_offset, c.send_again, c.list_id, c.calls_text, c.calls_pairs, c.urgent, c.hand_over, c.untidy, c.test_of, c.again_of, c.removed_at, c.asked_by, c.asked_name, c.asked_at, c.approved_by, c.approved_name, c.approved_at, c.returned, c.returned_by, c.returned_name, c.returned_at, c.name_key, c.include_sent, c.cancelled_by, c.text_key, c.series_id, c.series_run, a.test from campaign c join account a on a.id = c.account_id
+where c.account_id = $1 and c.started_at >= $2 and c.started_at < $3 and c.started_at > 0 and c.test_of = 0 and c.state <> 'hidden' order by c.started_at limit 500
+`
+
+type CalendarStartedRow struct {
+	Campaign Campaign
+	Test     bool
+}
+
+func (q *Queries) CalendarStarted(ctx context.Context, accountID int64, startedAt int64, startedAt_2 int64) ([]CalendarStartedRow, error) {
+	rows, err := q.db.QueryContext(ctx, calendarStarted, accountID, startedAt, startedAt_2)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CalendarStartedRow
+	for rows.Next() {
+		var i CalendarStartedRow
+		if err := rows.Scan(
+			&i.Campaign.ID,
+			&i.Campaign.AccountID,
+			&i.Campaign.Token,
+			&i.Campaign.Name,
+			&i.Campaign.SenderID,
+			&i.Campaign.Text,
+			&i.Campaign.Unicode,
+			&i.Campaign.Flash,
+			&i.Campaign.GroupID,
+			&i.Campaign.GroupName,
+			&i.Campaign.State,
+			&i.Campaign.Pause,
+			&i.Campaign.PauseCode,
+			&i.Campaign.Canary,
+			&i.Campaign.Version,
+			&i.Campaign.Recipients,
+			&i.Campaign.Parts,
+			&i.Campaign.Fingerprint,
+			&i.Campaign.WindowFrom,
+			&i.Campaign.CreatedBy,
+			&i.Campaign.CreatedName,
+			&i.Campaign.StartedBy,
+			&i.Campaign.StartedName,
+			&i.Campaign.CreatedAt,
+			&i.Campaign.StartedAt,
+			&i.Campaign.FinishedAt,
+			&i.Campaign.ChangedAt,
+			&i.Campaign.SendAt,
+			&i.Campaign.SendZone,
+			&i.Campaign.SendOffset,
+			&i.Campaign.SendAgain,
+			&i.Campaign.ListID,
+			&i.Campaign.CallsText,
+			&i.Campaign.CallsPairs,
+			&i.Campaign.Urgent,
+			&i.Campaign.HandOver,
+			&i.Campaign.Untidy,
+			&i.Campaign.TestOf,
+			&i.Campaign.AgainOf,
+			&i.Campaign.RemovedAt,
+			&i.Campaign.AskedBy,
+			&i.Campaign.AskedName,
+			&i.Campaign.AskedAt,
+			&i.Campaign.ApprovedBy,
+			&i.Campaign.ApprovedName,
+			&i.Campaign.ApprovedAt,
+			&i.Campaign.Returned,
+			&i.Campaign.ReturnedBy,
+			&i.Campaign.ReturnedName,
+			&i.Campaign.ReturnedAt,
+			&i.Campaign.NameKey,
+			&i.Campaign.IncludeSent,
+			&i.Campaign.CancelledBy,
+			&i.Campaign.TextKey,
+			&i.Campaign.SeriesID,
+			&i.Campaign.SeriesRun,
+			&i.Test,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertSeries = `-- name: InsertSeries :one
 insert into series (uid, account_id, token, name, sender_id, template, text, flash, audience_id, rule, ceiling, state, pause, run_count, last_day,
   next_at, version, created_by, created_name, created_at, changed_at)

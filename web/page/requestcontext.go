@@ -334,6 +334,10 @@ var done = map[string]string{
 	"alreadyall":      "Noted. The campaign will go to all recipients.",
 	"alreadyback":     "They are recipients again.",
 	"alreadyout":      "Noted. Those who got nearly this text are left out.",
+	"seriesstarted":   "The series is active. Its runs are prepared automatically.",
+	"seriespaused":    "Paused. Nothing further is prepared until someone resumes the series.",
+	"seriesresumed":   "Resumed.",
+	"seriesstopped":   "Stopped for good.",
 	"includesent":     "Noted. The campaign will go to them too.",
 }
 

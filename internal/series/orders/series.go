@@ -92,12 +92,7 @@ func (d *Series) CreateSeries(ctx context.Context, by sms.User, o Order) (series
 	if len(o.Token) < 32 || len(o.Token) > 128 {
 		return series.Series{}, fmt.Errorf("create series: %w: the form is not one of ours", sms.ErrConflict)
 	}
-	account, err := d.store.Account(ctx, o.AccountID)
-	if err != nil {
-		return series.Series{}, err
-	}
-	o.Rule.Zone = account.Location().String()
-	o, err = d.checkSeries(ctx, by, account, o)
+	o, err := d.CheckSeries(ctx, by, o)
 	if err != nil {
 		return series.Series{}, err
 	}
@@ -115,6 +110,20 @@ func (d *Series) CreateSeries(ctx context.Context, by sms.User, o Order) (series
 
 // mostName is the longest name of a series, in characters.
 const mostName = 80
+
+// CheckSeries says what is wrong with an order, and gives it as it would be stored:
+// with the text of its template. Errors are those of CreateSeries.
+func (d *Series) CheckSeries(ctx context.Context, by sms.User, o Order) (Order, error) {
+	if err := by.May(sms.Sender, "create series"); err != nil {
+		return o, err
+	}
+	account, err := d.store.Account(ctx, o.AccountID)
+	if err != nil {
+		return o, err
+	}
+	o.Rule.Zone = account.Location().String()
+	return d.checkSeries(ctx, by, account, o)
+}
 
 func newSeriesUID() string {
 	b := make([]byte, 16)
@@ -200,11 +209,6 @@ func (d *Series) audienceProblem(ctx context.Context, account, id int64) (string
 		return "", err
 	}
 	return "This audience is empty. Add contacts or change its filter", nil
-}
-
-// SeriesGoes says how the next runs of a rule fall, for the form.
-func (d *Series) SeriesGoes(r series.Rule, most int) ([]series.Date, error) {
-	return r.Dates("", 0, most), r.Check(d.now())
 }
 
 // PauseSeries pauses a series until a person resumes it.
@@ -344,7 +348,7 @@ func (d *Series) DecideRun(ctx context.Context, by sms.User, id int64, n int, se
 			return nil, fmt.Errorf("decide a run of series %d: %w", id, sms.ErrConflict)
 		}
 		if !send {
-			r.State, r.Why = series.Skipped, "Skipped by "+by.Name
+			r.State, r.Why = series.Skipped, "Left out by "+by.Name
 			return []series.Run{r}, nil
 		}
 		zone := r.At.Time().Location()

@@ -231,7 +231,7 @@ func TestAMissedRunIsAskedAbout(t *testing.T) {
 		if _, err := w.Desk.DecideRun(w.Ctx, w.ada, s.ID, 4, false); err != nil {
 			t.Fatal(err)
 		}
-		w.isRun(s.ID, 4, series.Skipped, "Skipped by Ada")
+		w.isRun(s.ID, 4, series.Skipped, "Left out by Ada")
 	})
 }
 
