@@ -1,5 +1,5 @@
-// Package static holds the files a browser needs, inside the binary: the one
-// stylesheet, the scripts, the icons. It names each by an address that changes
+// Package static holds the files a browser needs, inside the binary: the
+// stylesheets, the scripts, the icons. It names each by an address that changes
 // when its content does, so that a browser may keep it for ever. It must never
 // know a page, a user or a request other than one for such a file.
 package static
@@ -28,11 +28,11 @@ var files embed.FS
 // without their comments and spaces. The first says in which order the layers
 // have power; the others stand as they are read, and rules of the same layer
 // that are equally strong go by this order.
-const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live pictures calendar flow settings utilities"
+const sheets = "order tokens reset base layout buttons tiles tables notes forms texts live pictures flow settings utilities"
 
 // alone are the files of css that a page loads beside app.css, each under its own
 // name: "wall" is served as wall.css.
-const alone = "wall"
+const alone = "calendar wall"
 
 // Prefix is where Handler is mounted.
 const Prefix = "/static/"

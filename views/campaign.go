@@ -225,8 +225,8 @@ func (p CampaignPage) networkOptions() []Option {
 
 func (p CampaignPage) here() string { return p.Path(p.Tile, p.State) }
 
-// run says which run of its series the campaign is.
-func (p CampaignPage) run() string { return "Run " + Number(p.Campaign.SeriesRun) + " of" }
+// runOf says which run of its series a campaign is.
+func runOf(c sms.Campaign) string { return "Run " + Number(c.SeriesRun) + " of" }
 
 func (p CampaignPage) sub() string {
 	c := p.Campaign

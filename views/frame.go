@@ -46,9 +46,9 @@ type PageFrame struct {
 	// Paused keeps the stream closed.
 	Live   []string
 	Paused bool
-	// Wall is a wall screen: it has a stylesheet of its own, and is loaded anew now and
-	// then where there are no scripts.
-	Wall bool
+	Sheet  string // the stylesheet that this page needs beside app.css, "" for none
+	// Again is a page that is loaded anew now and then where there are no scripts.
+	Again bool
 	// Side makes navigation counts, balance and connection refetch themselves;
 	// the zero value leaves them as they were when the page was read.
 	Side Refresh

@@ -21,7 +21,7 @@ type WallPage struct {
 
 // frame is what the document's head is made from.
 func (p WallPage) frame(f PageFrame) PageFrame {
-	f.Wall = true
+	f.Sheet, f.Again = "wall.css", true
 	return f
 }
 

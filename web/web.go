@@ -10,6 +10,7 @@ import (
 	"smsdesk/web/api"
 	"smsdesk/web/campaign"
 	"smsdesk/web/page"
+	"smsdesk/web/series"
 	"smsdesk/web/ussd"
 )
 
@@ -64,6 +65,7 @@ type Config struct {
 	Do       Orders
 	Campaign campaign.Config
 	USSD     ussd.Config
+	Series   series.Config
 	// Dev serves what only developers need.
 	Dev bool
 	// SandboxURL is the control page of the embedded sandbox, "" without one.
@@ -92,6 +94,7 @@ type Web struct {
 	probes     *probes
 	campaign   *campaign.Room
 	ussd       *ussd.Room
+	series     *series.Room
 	accounts   *accounts
 	endpoints  *endpoints
 	retentions *retentions
@@ -115,7 +118,7 @@ func New(c Config) *Web {
 	site := page.New(c.Config)
 	return &Web{
 		Site: site, dev: c.Dev, probes: newProbes(c),
-		campaign: campaign.New(site, c.Campaign), ussd: ussd.New(site, c.USSD),
+		campaign: campaign.New(site, c.Campaign), ussd: ussd.New(site, c.USSD), series: series.New(site, c.Series),
 		accounts:   &accounts{Site: site, store: c.Ask.Account, desk: c.Do.Account, sandboxURL: c.SandboxURL},
 		endpoints:  &endpoints{Site: site, store: c.Ask.Endpoint, desk: c.Do.Endpoint},
 		retentions: &retentions{Site: site, desk: c.Do.Retention},

@@ -31,6 +31,7 @@ import (
 	"smsdesk/web/campaign"
 	"smsdesk/web/kept"
 	"smsdesk/web/page"
+	"smsdesk/web/series"
 	"smsdesk/web/ussd"
 )
 
@@ -178,11 +179,11 @@ func newEmptySite(t *testing.T, change ...func(*Config)) *site {
 	c := Config{Ask: asking(db), Do: doing(s.desk.Desk, s.desk.Lists)}
 	c.Campaign = campaign.Config{
 		Ask: campaign.Questions{Base: db, Beside: db, Campaign: db, Message: db, Confirm: db, Draft: db, Upload: db, Doubt: db,
-			Overview: db, Find: db, Rehearsal: db, Wall: db, Calendar: db, Series: db},
+			Overview: db, Find: db, Rehearsal: db, Wall: db},
 		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.desk, Confirm: s.desk, Draft: s.desk,
-			Upload: s.desk, Correct: s.desk, Doubt: s.desk, Audience: s.desk, Rehearsal: s.desk, Wall: s.desk,
-			Series: s.desk.Series},
+			Upload: s.desk, Correct: s.desk, Doubt: s.desk, Audience: s.desk, Rehearsal: s.desk, Wall: s.desk},
 	}
+	c.Series = series.Config{Calendar: db, Ask: db, Do: s.desk.Series}
 	c.USSD = ussd.Config{
 		Ask: ussd.Questions{MenuBase: db, Menu: db, Caller: db},
 		Do:  ussd.Orders{Menu: s.desk, Caller: s.desk},

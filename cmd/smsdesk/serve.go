@@ -28,6 +28,7 @@ import (
 	"smsdesk/web/campaign"
 	"smsdesk/web/kept"
 	"smsdesk/web/page"
+	"smsdesk/web/series"
 	"smsdesk/web/ussd"
 )
 
@@ -304,12 +305,11 @@ func (s *server) pages() *web.Web {
 	}
 	campaigns := campaign.Config{
 		Ask: campaign.Questions{Base: s.db, Beside: s.db, Campaign: s.db, Message: s.db, Confirm: s.db, Draft: s.db, Upload: s.db,
-			Doubt: s.db, Overview: s.db, Find: s.db, Rehearsal: s.db, Wall: s.db,
-			Calendar: s.db, Series: s.db},
+			Doubt: s.db, Overview: s.db, Find: s.db, Rehearsal: s.db, Wall: s.db},
 		Do: campaign.Orders{Campaign: s.desk, Message: s.desk, Download: s.downloads,
 			Confirm: s.desk, Draft: s.desk.Campaigns, Upload: s.lists,
 			Correct: lists.NewCorrections(s.lists, s.db), Audience: s.lists, Doubt: s.desk.Doubts,
-			Rehearsal: s.desk.Rehearsals, Wall: s.desk.Walls, Series: s.series},
+			Rehearsal: s.desk.Rehearsals, Wall: s.desk.Walls},
 	}
 	menus := ussd.Config{
 		Ask: ussd.Questions{MenuBase: s.db, Menu: s.db, Caller: s.db},
@@ -318,7 +318,8 @@ func (s *server) pages() *web.Web {
 	site := page.Config{Ask: s.db, Do: s.desk, Feed: s.feed, Log: s.log, Now: wall,
 		PublicURL: s.PublicURL, Secure: s.secure(), Proxies: s.TrustedProxy, Backups: s.backups, Outage: s.outage.Sentence,
 		Witness: s.witness.Sentence, Stopping: s.stopping, Kept: s.keeping()}
-	return web.New(web.Config{Config: site, Ask: ask, Do: do, Campaign: campaigns, USSD: menus, Dev: s.Dev,
+	return web.New(web.Config{Config: site, Ask: ask, Do: do, Campaign: campaigns, USSD: menus,
+		Series: series.Config{Calendar: s.db, Ask: s.db, Do: s.series}, Dev: s.Dev,
 		SandboxURL: s.sandboxURL, Spool: s.storage.Data,
 		Mails: s.Mail.SMTP != "", Ready: s.ready, Receives: s.receives, Proxied: s.proxies.saw})
 }

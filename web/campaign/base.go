@@ -30,7 +30,6 @@ type baseQuestions interface {
 	ListByID(ctx context.Context, id int64) (sms.List, error)
 	// Setting is "" for what was never set.
 	ReadSetting(ctx context.Context, name string) (string, error)
-	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 }
 
 func (s *base) campaignOf(r *http.Request) (sms.Campaign, sms.Account, error) {
@@ -167,17 +166,6 @@ func readSought(typed, country string) (number, ends string, err error) {
 		return "", "", nil
 	}
 	return sms.ParseNumberQuery(typed, country)
-}
-
-func (s *base) usableTemplates(ctx context.Context, a sms.Account) ([]sms.Template, error) {
-	all, err := s.store.Templates(ctx, a.ID)
-	var usable []sms.Template
-	for _, t := range all {
-		if t.Usable() {
-			usable = append(usable, t)
-		}
-	}
-	return usable, err
 }
 
 // noAddress warns of an opt-out link that recipients could not open.

@@ -180,7 +180,7 @@ func (s *campaigns) addPicture(ctx context.Context, p *views.CampaignPage) (err 
 	// What campaigns tell of the price is not read anew for every report.
 	if p.Picture.Price = views.PriceOf(p.Account, sms.LearntPrice{}); !p.Picture.Price.Known() &&
 		p.Campaign.State != sms.CampaignRunning {
-		p.Picture.Price, err = priceOf(ctx, s.store, p.Account, s.Now())
+		p.Picture.Price, err = page.PriceOf(ctx, s.store, p.Account, s.Now())
 	}
 	return err
 }

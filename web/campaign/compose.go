@@ -42,7 +42,7 @@ type draftQuestions interface {
 	Messages(ctx context.Context, f sms.MessageFilter) (list []sms.Message, more bool, err error)
 	writtenQuestions
 	WrittenKeys(ctx context.Context, user, account int64, limit int) ([]string, error)
-	priced
+	page.Priced
 }
 
 // writtenQuestions are what was typed; sms.ErrNotFound where that is nothing.
@@ -128,7 +128,7 @@ func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage,
 		}
 	}
 	var err error
-	if p.Templates, err = s.usableTemplates(r.Context(), a); err != nil {
+	if p.Templates, err = s.UsableTemplates(r.Context(), a); err != nil {
 		return p, err
 	}
 	if p.Upload, err = s.uploadFile(r.Context(), a.ID, ""); err != nil {
@@ -147,7 +147,7 @@ func (s *drafts) composePage(r *http.Request, v *page.Visit) (views.ComposePage,
 	if p.SenderID, err = s.usualSender(r.Context(), v, a, p.SenderIDs); err != nil {
 		return p, err
 	}
-	p.Price, err = priceOf(r.Context(), s.store, a, s.Now())
+	p.Price, err = page.PriceOf(r.Context(), s.store, a, s.Now())
 	return p, err
 }
 
@@ -352,7 +352,7 @@ func (s *drafts) Parts(w http.ResponseWriter, r *http.Request, v *page.Visit) er
 	_, p.Plain = inStandard(text)
 	p.NoAddress = s.noAddress(v, v.Account, text)
 	var err error
-	if p.Templates, err = s.usableTemplates(r.Context(), v.Account); err != nil {
+	if p.Templates, err = s.UsableTemplates(r.Context(), v.Account); err != nil {
 		return err
 	}
 	if err := s.runs(r, v, &p); err != nil {
@@ -396,6 +396,6 @@ func (s *drafts) runs(r *http.Request, v *page.Visit, p *views.ComposePage) (err
 		read = phone.ReadAll(text, v.Account.Country, v.Account.Abroad)
 	}
 	p.Count, p.Currency = &read, v.Account.Currency
-	p.Price, err = priceOf(r.Context(), s.store, v.Account, s.Now())
+	p.Price, err = page.PriceOf(r.Context(), s.store, v.Account, s.Now())
 	return err
 }

@@ -159,20 +159,8 @@ func (s *confirms) price(ctx context.Context, a sms.Account) (p views.Price, war
 	if err != nil {
 		return p, 0, err
 	}
-	p, err = priceOf(ctx, s.store, a, s.Now())
+	p, err = page.PriceOf(ctx, s.store, a, s.Now())
 	return p, settings.WarnBelow, err
-}
-
-// priced are the campaigns that tell what a part costs.
-type priced interface {
-	Costs(ctx context.Context, account, since int64) ([]sms.Cost, error)
-}
-
-// priceOf is what a part costs, as it was set or as campaigns tell it.
-func priceOf(ctx context.Context, store priced, a sms.Account, now time.Time) (views.Price, error) {
-	costs, err := store.Costs(ctx, a.ID, now.Add(-page.PricesFrom).UnixMilli())
-	overall, _ := sms.LearnPrices(sms.PriceSamples(costs))
-	return views.PriceOf(a, overall), err
 }
 
 // showConfirm shows the page, or shows it again with what is wrong.

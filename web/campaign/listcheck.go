@@ -63,7 +63,7 @@ func (s *uploads) showListCheck(w http.ResponseWriter, r *http.Request, v *page.
 			return err
 		}
 		p.Currency = a.Currency
-		if p.Price, err = priceOf(r.Context(), s.store, a, s.Now()); err != nil {
+		if p.Price, err = page.PriceOf(r.Context(), s.store, a, s.Now()); err != nil {
 			return err
 		}
 		p.Upload.Label = "Upload the corrected file"

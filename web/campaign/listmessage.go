@@ -82,7 +82,7 @@ func (s *uploads) listMessagePage(r *http.Request, v *page.Visit, l sms.List,
 			return p, profile, err
 		}
 	}
-	if p.Templates, err = s.usableTemplates(ctx, a); err != nil {
+	if p.Templates, err = s.UsableTemplates(ctx, a); err != nil {
 		return p, profile, err
 	}
 	for _, t := range p.Templates {
@@ -260,7 +260,7 @@ func (s *uploads) survey(r *http.Request, v *page.Visit, a sms.Account,
 	if see, is := strings.CutPrefix(r.PostForm.Get("do"), "see:"); is {
 		p.See = see
 	}
-	if p.Price, err = priceOf(r.Context(), s.store, a, s.Now()); err != nil {
+	if p.Price, err = page.PriceOf(r.Context(), s.store, a, s.Now()); err != nil {
 		return look, err
 	}
 	found, err := s.lists.Survey(r.Context(), v.User, p.List.UID, p.Order, p.Numbers)

@@ -179,7 +179,7 @@ func (s *overviews) addCredit(ctx context.Context, p *views.OverviewPage) error 
 	}
 	// What campaigns tell of the price is asked where something is to be paid for.
 	if p.Price = views.PriceOf(p.Account, sms.LearntPrice{}); !p.Price.Known() && p.Unpaid > 0 {
-		p.Price, err = priceOf(ctx, s.store, p.Account, s.Now())
+		p.Price, err = page.PriceOf(ctx, s.store, p.Account, s.Now())
 	}
 	return err
 }
@@ -220,7 +220,7 @@ func (s *overviews) addOutlook(ctx context.Context, p *views.OverviewPage) (err 
 	}
 	price := p.Price
 	if !price.Known() {
-		if price, err = priceOf(ctx, s.store, p.Account, s.Now()); err != nil {
+		if price, err = page.PriceOf(ctx, s.store, p.Account, s.Now()); err != nil {
 			return err
 		}
 	}

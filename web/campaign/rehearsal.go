@@ -71,7 +71,7 @@ func (s *rehearsals) Order(w http.ResponseWriter, r *http.Request, v *page.Visit
 		return err
 	}
 	o := desk.RehearseOrder{CampaignID: c.ID, Kind: rehearsal.Kind(r.PostForm.Get("day"))}
-	price, err := priceOf(r.Context(), s.confirms.store, a, s.Now())
+	price, err := page.PriceOf(r.Context(), s.confirms.store, a, s.Now())
 	if err != nil {
 		return err
 	}

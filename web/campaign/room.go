@@ -19,8 +19,6 @@ type Questions struct {
 	Find      findQuestions
 	Rehearsal rehearsalQuestions
 	Wall      wallQuestions
-	Calendar  calendarQuestions
-	Series    seriesQuestions
 }
 
 // Orders are what people do on these pages.
@@ -36,7 +34,6 @@ type Orders struct {
 	Doubt     doubtOrders
 	Rehearsal rehearsalOrders
 	Wall      wallOrders
-	Series    seriesOrders
 }
 
 // Config is what they need to work.
@@ -58,8 +55,6 @@ type Room struct {
 	Finds      *finds
 	Rehearsals *rehearsals
 	Walls      *walls
-	Calendars  *calendars
-	Series     *repeats
 }
 
 // New returns them, over what every page stands on.
@@ -80,7 +75,5 @@ func New(site *page.Site, c Config) *Room {
 		Finds:      &finds{base: common, store: c.Ask.Find},
 		Rehearsals: &rehearsals{base: common, store: c.Ask.Rehearsal, desk: c.Do.Rehearsal, confirms: confirm},
 		Walls:      &walls{campaigns: made, store: c.Ask.Wall, desk: c.Do.Wall},
-		Calendars:  &calendars{base: common, store: c.Ask.Calendar},
-		Series:     &repeats{base: common, store: c.Ask.Series, desk: c.Do.Series},
 	}
 }

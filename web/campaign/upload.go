@@ -34,7 +34,7 @@ type uploads struct {
 
 // uploadQuestions are what uploads ask of the storage.
 type uploadQuestions interface {
-	priced
+	page.Priced
 	Account(ctx context.Context, id int64) (sms.Account, error)
 	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
 	Campaign(ctx context.Context, id int64) (sms.Campaign, error)

@@ -27,6 +27,30 @@ func (s *Site) UsableSenders(v *Visit, a sms.Account) ([]string, error) {
 	return usable, nil
 }
 
+// UsableTemplates are the approved templates of an account.
+func (s *Site) UsableTemplates(ctx context.Context, a sms.Account) ([]sms.Template, error) {
+	all, err := s.store.Templates(ctx, a.ID)
+	var usable []sms.Template
+	for _, t := range all {
+		if t.Usable() {
+			usable = append(usable, t)
+		}
+	}
+	return usable, err
+}
+
+// Priced are the campaigns that tell what a part costs.
+type Priced interface {
+	Costs(ctx context.Context, account, since int64) ([]sms.Cost, error)
+}
+
+// PriceOf is what a part costs, as it was set or as campaigns tell it.
+func PriceOf(ctx context.Context, store Priced, a sms.Account, now time.Time) (views.Price, error) {
+	costs, err := store.Costs(ctx, a.ID, now.Add(-PricesFrom).UnixMilli())
+	overall, _ := sms.LearnPrices(sms.PriceSamples(costs))
+	return views.PriceOf(a, overall), err
+}
+
 // Backups is what there is to say about them.
 func (s *Site) Backups(ctx context.Context, v *Visit) (views.Backups, error) {
 	set, err := s.store.ReadSetting(ctx, health.SettingBackup)

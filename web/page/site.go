@@ -68,6 +68,7 @@ type Questions interface {
 	Reading(ctx context.Context, account int64, kind sms.RecordKind) (sms.Reading, error)
 	RecordSettings(ctx context.Context, account int64) (sms.RecordSettings, error)
 	SenderIDs(ctx context.Context, account int64) ([]sms.SenderID, error)
+	Templates(ctx context.Context, account int64) ([]sms.Template, error)
 	// Setting is "" for what was never set.
 	ReadSetting(ctx context.Context, name string) (string, error)
 }

@@ -1,4 +1,4 @@
-package campaign
+package series
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 
 // repeats are the pages of campaigns that repeat.
 type repeats struct {
-	*base
+	*page.Site
 	store seriesQuestions
 	desk  seriesOrders
 }
@@ -26,6 +26,7 @@ type repeats struct {
 // seriesQuestions are what they ask of the storage.
 type seriesQuestions interface {
 	Audience(ctx context.Context, id int64) (sms.Audience, error)
+	Campaign(ctx context.Context, id int64) (sms.Campaign, error)
 	Audiences(ctx context.Context, account int64, limit int) ([]sms.Audience, error)
 	ContactColumns(ctx context.Context, account int64) ([]sms.ContactColumn, error)
 	Costs(ctx context.Context, account, since int64) ([]sms.Cost, error)
@@ -48,10 +49,11 @@ type seriesOrders interface {
 }
 
 const (
-	seriesShown  = 200
-	runsShown    = 50
-	datesShown   = 12
-	seriesCrumbs = "Series"
+	audiencesShown = 200
+	seriesShown    = 200
+	runsShown      = 50
+	datesShown     = 12
+	seriesCrumbs   = "Series"
 )
 
 func (s *repeats) List(w http.ResponseWriter, r *http.Request, v *page.Visit) error {
@@ -70,10 +72,10 @@ func (s *repeats) form(r *http.Request, v *page.Visit) (p views.SeriesForm, err 
 	if p.Senders, err = s.UsableSenders(v, a); err != nil {
 		return p, err
 	}
-	if p.Templates, err = s.usableTemplates(ctx, a); err != nil {
+	if p.Templates, err = s.UsableTemplates(ctx, a); err != nil {
 		return p, err
 	}
-	if p.Audiences, err = s.store.Audiences(ctx, a.ID, audiencesOffered); err != nil {
+	if p.Audiences, err = s.store.Audiences(ctx, a.ID, audiencesShown); err != nil {
 		return p, err
 	}
 	p.Columns, err = s.store.ContactColumns(ctx, a.ID)
@@ -185,7 +187,7 @@ func (s *repeats) review(r *http.Request, p *views.SeriesForm, o orders.Order) e
 	}
 	p.PartsFirst = p.Recipients * int64(sms.CountSegments(o.Text, false).Parts)
 	p.Dates = o.Rule.Dates("", 0, datesShown)
-	p.Price, err = priceOf(ctx, s.store, p.Account, s.Now())
+	p.Price, err = page.PriceOf(ctx, s.store, p.Account, s.Now())
 	return err
 }
 
@@ -248,7 +250,7 @@ func (s *repeats) run(ctx context.Context, run series.Run) (one views.SeriesRun,
 	if one.Run = run; run.CampaignID == 0 {
 		return one, nil
 	}
-	c, err := s.base.store.Campaign(ctx, run.CampaignID)
+	c, err := s.store.Campaign(ctx, run.CampaignID)
 	if errors.Is(err, sms.ErrNotFound) {
 		return one, nil
 	}

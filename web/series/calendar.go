@@ -1,4 +1,4 @@
-package campaign
+package series
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 
 // calendars are the pages on which campaigns stand by day.
 type calendars struct {
-	*base
+	*page.Site
 	store calendarQuestions
 }
 
@@ -42,7 +42,7 @@ func (s *calendars) Show(w http.ResponseWriter, r *http.Request, v *page.Visit) 
 	p := views.CalendarPage{Formatter: s.Formatter(v, a), Account: a, Week: q.Get("view") == "week",
 		CanSend: v.User.Role.AtLeast(sms.Sender)}
 	from, weeks := calendarDays(&p, at)
-	if p.Price, err = priceOf(r.Context(), s.store, a, s.Now()); err != nil {
+	if p.Price, err = page.PriceOf(r.Context(), s.store, a, s.Now()); err != nil {
 		return err
 	}
 	items, err := s.items(r.Context(), p, from, from.AddDate(0, 0, 7*weeks))
