@@ -28,8 +28,15 @@ type Band struct {
 }
 
 // NewFlow draws moments, oldest first, of a campaign with so many messages, from its
-// start to now; in a campaign that has ended, or rests, to the last moment.
+// start to now; in a campaign that has ended, or rests, to the last moment. What a
+// clock that was wrong noted before the start stands at it.
 func NewFlow(list []Moment, all, start, now int64) Flow {
+	list = slices.Clone(list)
+	for i, m := range list {
+		if m.At < start-Coarse.Milliseconds() {
+			list[i].At = start - start%Coarse.Milliseconds()
+		}
+	}
 	f := Flow{All: all, From: start, Until: max(now, start+Fine.Milliseconds())}
 	for _, m := range list {
 		if m != (Moment{At: m.At}) {

@@ -128,3 +128,17 @@ func TestPlacesStandApart(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestWhatAWrongClockNotedStandsAtTheStart: a report that was noted as of 1970 does
+// not make a campaign of seven seconds fifty years long.
+func TestWhatAWrongClockNotedStandsAtTheStart(t *testing.T) {
+	const start = 1_700_000_000_000
+	list := []Moment{{At: 0, Delivered: 2}, {At: start, Sent: 3}, {At: start + 7000, Delivered: 1}}
+	f := NewFlow(list, 3, start, start+8000)
+	if total := f.Total(); total.Delivered != 3 || f.Until-f.From > 2*60_000 || f.From > start {
+		t.Errorf("%+v from %d to %d", total, f.From, f.Until)
+	}
+	if list[0].At != 0 {
+		t.Error("what was given has changed")
+	}
+}
