@@ -178,7 +178,7 @@ func TestNoHotQuestionReadsAWholeTable(t *testing.T) {
 		"UsageDays": "PRIMARY KEY", "CampaignUsage": "PRIMARY KEY", "AcceptedOf": "attempt",
 		"LicencesBetween": "attempt_licensed", "LatestFinished": "campaign_started", "HandedOverBetween": "campaign_started",
 		"OpenAlarms": "balance_alarm_open", "UnmailedAlarms": "balance_alarm_mail", "BalanceHistory": "balance_latest",
-		"LastBalanceAt": "balance_latest", "FirstBalanceFrom": "balance_latest",
+		"LastBalanceAt": "balance_since", "FirstBalanceFrom": "balance_latest",
 	} {
 		if !strings.Contains(plans[name], index) {
 			t.Errorf("%s does not use %s:\n%s", name, index, plans[name])

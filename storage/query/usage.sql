@@ -25,7 +25,7 @@ select number, parts from message where id in (select am.message_id from attempt
 select * from balance where account_id = $1 and plugin_type = $2 and read_at >= $3 order by id limit 20000;
 
 -- name: LastBalanceAt :one
-select * from balance where account_id = $1 and plugin_type = $2 and since <= $3 order by id desc limit 1;
+select * from balance where account_id = $1 and plugin_type = $2 and since <= $3 order by since desc, id desc limit 1;
 
 -- name: FirstBalanceFrom :one
 select * from balance where account_id = $1 and plugin_type = $2 and read_at >= $3 order by id limit 1;

@@ -253,7 +253,7 @@ func (q *Queries) InsertAlarm(ctx context.Context, arg InsertAlarmParams) (int64
 }
 
 const lastBalanceAt = `-- name: LastBalanceAt :one
-select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = $2 and since <= $3 order by id desc limit 1
+select id, account_id, plugin_type, credits, since, read_at, seq, seq_before from balance where account_id = $1 and plugin_type = $2 and since <= $3 order by since desc, id desc limit 1
 `
 
 func (q *Queries) LastBalanceAt(ctx context.Context, accountID int64, pluginType string, since int64) (Balance, error) {
