@@ -101,6 +101,17 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 	p.press("Save audience")
 	p.sees("contacts now.")
 
+	p.open("/series/new")
+	p.fill("Name", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all")
+	p.do2(p.Locator("#audience").SelectOption(playwright.SelectOptionValues{Indexes: &[]int{1}}))
+	p.fill("Own text", "one_very_long_word_without_any_place_to_break_it_anywhere_at_all ##Name##")
+	p.press("Review the dates")
+	p.press("Start the series")
+	p.sees("The series is active.")
+	coming, err := p.Locator("#coming tbody tr").First().GetAttribute("id")
+	p.do(err)
+	coming = strings.TrimPrefix(coming, "day-")
+
 	state, err := p.Context().StorageState()
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +123,8 @@ func TestEveryPageIsAccessibleAndFits(t *testing.T) {
 		strings.TrimSuffix(waits, "/approval") + "/give-up", "/campaigns?state=needs-approval",
 		"/campaigns?sender=CLINIC&from=x", "/campaigns?state=finished", "/campaigns?name=nothing", campaign, campaign +
 			"?tile=failed", campaign + "/stop", "/messages/1", "/messages/3",
-		"/rehearsals/1", "/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1",
+		"/calendar", "/calendar?view=week&at=" + coming, "/series", "/series/new", "/series/1", "/series/1?move=" + coming,
+		"/series/1/stop", "/rehearsals/1", "/help", "/me", "/setup/tasks", "/settings/account", "/settings/account/new", "/settings/account/1",
 		"/settings/account/1/connection", "/settings/account/1/hours", "/settings/account/1/limits", "/settings/account/1/money",
 		"/settings/account/1/advanced",
 		"/settings/reports", "/settings/reports/rotate", "/settings/team", "/settings/retention", "/settings/backup",
