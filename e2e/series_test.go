@@ -12,7 +12,7 @@ import (
 // first run is prepared, stands in the calendar and is sent without anybody; another
 // one is moved and one left out. The same form works without scripts.
 func TestASeriesIsSentByItself(t *testing.T) {
-	beside(t)
+	waits(t)
 	o := openOffice(t)
 	b := newBrowser(t)
 	p := newTab(t, b, o.base)
@@ -25,7 +25,7 @@ func TestASeriesIsSentByItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	soon := time.Now().In(zone).Add(2*time.Minute + 30*time.Second)
+	soon := time.Now().In(zone).Add(90 * time.Second)
 	for i, p := range []*tab{plain, p} {
 		name := []string{"Plain reminder", "Vaccination reminder"}[i]
 		p.open("/series/new")
