@@ -17,6 +17,7 @@ type Repeater struct {
 	orders Repeats
 	log    *slog.Logger
 	now    func() time.Time
+	looks  int
 }
 
 // RepeaterStore says which series need a look.
@@ -35,10 +36,13 @@ func NewRepeater(store RepeaterStore, orders Repeats, log *slog.Logger, now func
 	return &Repeater{store: store, orders: orders, log: log, now: now}
 }
 
-// repeatLead is the longest time before a run that anything may be done for it, and
-// repeatInterval how often that is looked for.
+// repeatLead is the longest time before a run that anything may be done for it. How
+// many recipients it has is counted then, so only every farLooks-th look goes so far;
+// the others see what is due within nearLead.
 const (
 	repeatLead     = 4 * 24 * time.Hour
+	nearLead       = time.Hour
+	farLooks       = 30
 	repeatInterval = 2 * time.Second
 )
 
@@ -53,7 +57,12 @@ func (r *Repeater) Run(ctx context.Context) {
 }
 
 func (r *Repeater) look(ctx context.Context) {
-	ids, err := r.store.SeriesToLookAt(ctx, r.now().Add(repeatLead).UnixMilli())
+	lead := nearLead
+	if r.looks%farLooks == 0 {
+		lead = repeatLead
+	}
+	r.looks++
+	ids, err := r.store.SeriesToLookAt(ctx, r.now().Add(lead).UnixMilli())
 	if err != nil {
 		r.logError(ctx, 0, err)
 		return

@@ -52,7 +52,7 @@ func (d *Series) Advance(ctx context.Context, id int64, lists RunLists) error {
 	}
 	for _, r := range slices.Backward(runs) {
 		if r.State == series.Making && (s.State == series.Active || s.State == series.Ended) {
-			if err := d.make(ctx, s, maker, r, lists); err != nil {
+			if s, err = d.make(ctx, s, maker, r, lists); err != nil {
 				return err
 			}
 		}
@@ -72,9 +72,6 @@ func (d *Series) begin(ctx context.Context, s series.Series, maker sms.User) (se
 		return s, err
 	}
 	return d.save(ctx, s, func(now *series.Series) (runs []series.Run, err error) {
-		if now.Version != s.Version {
-			return nil, sms.ErrConflict
-		}
 		if why != "" {
 			now.PauseFor(why)
 			return nil, nil
@@ -146,7 +143,8 @@ func (d *Series) changed(ctx context.Context, s series.Series, maker sms.User) (
 }
 
 // make brings a run nearer to a scheduled campaign.
-func (d *Series) make(ctx context.Context, s series.Series, maker sms.User, r series.Run, lists RunLists) error {
+func (d *Series) make(ctx context.Context, s series.Series, maker sms.User, r series.Run,
+	lists RunLists) (series.Series, error) {
 	if r.Late(d.now()) {
 		return d.ask(ctx, s, r, r.MissedSentence())
 	}
@@ -155,34 +153,39 @@ func (d *Series) make(ctx context.Context, s series.Series, maker sms.User, r se
 		return d.ask(ctx, s, r, sentence)
 	}
 	if err != nil {
-		return err
+		return s, err
 	}
 	r.ListUID, r.LeftOut = l.UID, l.Tally.Bad()
 	switch l.State {
 	case sms.ListFailed:
 		return d.ask(ctx, s, r, l.Problem)
 	case sms.ListMade:
+		// From here on the run counts as prepared, unless somebody paused or stopped
+		// the series meanwhile.
 		r.CampaignID = l.CampaignID
+		if s, err = d.put(ctx, s, r, series.Making, r.Why); err != nil {
+			return s, err
+		}
 		return d.schedule(ctx, s, maker, r)
 	}
-	return nil
+	return s, nil
 }
 
 // schedule gives the campaign of a run its time, or puts it before a second person.
-func (d *Series) schedule(ctx context.Context, s series.Series, maker sms.User, r series.Run) error {
+func (d *Series) schedule(ctx context.Context, s series.Series, maker sms.User, r series.Run) (series.Series, error) {
 	c, err := d.store.Campaign(ctx, r.CampaignID)
 	if errors.Is(err, sms.ErrNotFound) {
 		return d.put(ctx, s, r, series.Skipped, "Its draft was deleted")
 	}
 	if err != nil {
-		return err
+		return s, err
 	}
 	if !c.MayStart() {
 		return d.put(ctx, s, r, series.Made, r.Why)
 	}
 	over, err := d.overCeiling(ctx, s, c)
 	if err != nil {
-		return err
+		return s, err
 	}
 	if over != "" {
 		return d.tooDear(ctx, s, r, over)
@@ -193,7 +196,7 @@ func (d *Series) schedule(ctx context.Context, s series.Series, maker sms.User, 
 	}
 	needed, err := d.desk.NeedsApproval(ctx, c)
 	if err != nil {
-		return err
+		return s, err
 	}
 	order := desk.StartOrder{Version: c.Version}
 	if needed {
@@ -205,7 +208,7 @@ func (d *Series) schedule(ctx context.Context, s series.Series, maker sms.User, 
 		return d.ask(ctx, s, r, sentence)
 	}
 	if err != nil {
-		return err
+		return s, err
 	}
 	return d.put(ctx, s, r, series.Made, r.Why)
 }
@@ -241,37 +244,49 @@ func (d *Series) overCeiling(ctx context.Context, s series.Series, c sms.Campaig
 }
 
 // tooDear pauses a series over the cost of a run, which is asked about.
-func (d *Series) tooDear(ctx context.Context, s series.Series, r series.Run, why string) error {
-	_, err := d.save(ctx, s, func(now *series.Series) ([]series.Run, error) {
+func (d *Series) tooDear(ctx context.Context, s series.Series, r series.Run, why string) (series.Series, error) {
+	return d.save(ctx, s, func(now *series.Series) ([]series.Run, error) {
 		if r.State, r.Why = series.Asking, why; now.State == series.Active {
 			now.PauseFor(why)
 		}
 		return []series.Run{r}, nil
 	})
-	return err
 }
 
 // ask leaves a run to a person.
-func (d *Series) ask(ctx context.Context, s series.Series, r series.Run, why string) error {
+func (d *Series) ask(ctx context.Context, s series.Series, r series.Run, why string) (series.Series, error) {
 	d.log.Warn("run of a series held for a person", "series", s.ID, "run", r.N)
 	return d.put(ctx, s, r, series.Asking, why)
 }
 
-func (d *Series) put(ctx context.Context, s series.Series, r series.Run, state series.RunState, why string) error {
-	_, err := d.save(ctx, s, func(*series.Series) ([]series.Run, error) {
+func (d *Series) put(ctx context.Context, s series.Series, r series.Run, state series.RunState,
+	why string) (series.Series, error) {
+	return d.save(ctx, s, func(*series.Series) ([]series.Run, error) {
 		r.State, r.Why = state, why
 		return []series.Run{r}, nil
 	})
-	return err
 }
 
+// save changes a series and its runs, unless somebody changed any of them since s was
+// read: then the error is sms.ErrConflict.
 func (d *Series) save(ctx context.Context, s series.Series,
 	change func(*series.Series) ([]series.Run, error)) (series.Series, error) {
-	s, err := d.store.UpdateSeries(ctx, s.ID, d.ms(), change)
-	if err == nil {
-		d.feed.Publish(feed.Campaigns(s.AccountID))
+	after, err := d.store.UpdateSeries(ctx, s.ID, d.ms(), unchanged(s, change))
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	d.feed.Publish(feed.Campaigns(s.AccountID))
+	return after, nil
+}
+
+func unchanged(s series.Series, change func(*series.Series) ([]series.Run, error)) func(*series.Series) ([]series.Run,
+	error) {
+	return func(now *series.Series) ([]series.Run, error) {
+		if now.Version != s.Version {
+			return nil, fmt.Errorf("change series %d: %w", s.ID, sms.ErrConflict)
+		}
+		return change(now)
+	}
 }
 
 // sentenceOf is the first sentence of an Invalid, by the names of its fields.

@@ -281,23 +281,31 @@ func passed(s *series.Series, now time.Time, why string) (runs []series.Run) {
 // StopSeries ends a series for good. Campaigns that are made already stay as they
 // are.
 func (d *Series) StopSeries(ctx context.Context, by sms.User, id int64) (series.Series, error) {
+	seen, err := d.store.Series(ctx, id)
+	if err != nil {
+		return seen, err
+	}
 	open, err := d.store.SeriesRuns(ctx, id, series.MostRuns)
 	if err != nil {
-		return series.Series{}, err
+		return seen, err
 	}
-	return d.change(ctx, by, id, "series.stop", func(s *series.Series) (runs []series.Run, err error) {
+	return d.change(ctx, by, id, "series.stop", unchanged(seen, func(s *series.Series) (runs []series.Run, err error) {
 		if s.State == series.Stop {
 			return nil, nil
 		}
 		s.State, s.Pause, s.NextAt = series.Stop, "", 0
 		for _, r := range open {
-			if r.State == series.Making || r.State == series.Asking {
+			switch {
+			case r.State == series.Making && r.CampaignID > 0:
+				r.State = series.Made
+				runs = append(runs, r)
+			case r.Open():
 				r.State, r.Why = series.Skipped, "The series was stopped by "+by.Name
 				runs = append(runs, r)
 			}
 		}
 		return runs, nil
-	})
+	}))
 }
 
 // MoveRun moves one day of a series that is not begun to another time, or skips it
@@ -335,15 +343,20 @@ func (d *Series) MoveRun(ctx context.Context, by sms.User, id int64, day string,
 // its campaign has been made already, that is what is to be confirmed instead: the
 // error is sms.ErrConflict.
 func (d *Series) DecideRun(ctx context.Context, by sms.User, id int64, n int, send bool) (series.Series, error) {
-	r, err := d.store.SeriesRun(ctx, id, n)
+	seen, err := d.store.Series(ctx, id)
 	if err != nil {
-		return series.Series{}, err
+		return seen, err
+	}
+	asked, err := d.store.SeriesRun(ctx, id, n)
+	if err != nil {
+		return seen, err
 	}
 	action := "series.skip"
 	if send {
 		action = "series.send"
 	}
-	return d.change(ctx, by, id, action, func(s *series.Series) ([]series.Run, error) {
+	return d.change(ctx, by, id, action, unchanged(seen, func(s *series.Series) ([]series.Run, error) {
+		r := asked
 		if r.State != series.Asking || send && (r.CampaignID > 0 || s.State == series.Paused) {
 			return nil, fmt.Errorf("decide a run of series %d: %w", id, sms.ErrConflict)
 		}
@@ -354,7 +367,7 @@ func (d *Series) DecideRun(ctx context.Context, by sms.User, id int64, n int, se
 		zone := r.At.Time().Location()
 		r.State, r.Why, r.At = series.Making, "Sent late by "+by.Name, sms.ScheduleAt(d.now().Add(decidedLead).In(zone))
 		return []series.Run{r}, nil
-	})
+	}))
 }
 
 // decidedLead is when a run goes after a person decided that it should: its list

@@ -123,6 +123,16 @@ func (w *weekly) series(id int64) series.Series {
 	return s
 }
 
+func (w *weekly) account(change func(*sms.Account)) {
+	w.T.Helper()
+	if _, err := w.DB.UpdateAccount(w.Ctx, w.Account.ID, 1, func(a *sms.Account, _ *sms.Credentials) error {
+		change(a)
+		return nil
+	}); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
 // runs are those begun, the first first.
 func (w *weekly) runs(id int64) []series.Run {
 	w.T.Helper()
@@ -312,9 +322,7 @@ func TestARunAboveItsCeilingPauses(t *testing.T) {
 		w.untilRun(unknown, 30*time.Minute)
 		w.isRun(unknown.ID, 1, series.Asking, "What a part costs is not known yet")
 		w.Account.PricePerPart = 400
-		if _, err := w.DB.UpdateAccount(w.Ctx, w.Account.ID, 1, func(a *sms.Account, _ *sms.Credentials) error { a.PricePerPart = 400; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		w.account(func(a *sms.Account) { a.PricePerPart = 400 })
 		o = w.order(3)
 		o.Ceiling, o.Text = 1199, "Another text for ##Name##"
 		s := w.create(o, w.sam)
@@ -335,9 +343,7 @@ func TestARunAboveItsCeilingPauses(t *testing.T) {
 // TestApprovalIsAskedThreeDaysBefore where the rules of the account want it.
 func TestApprovalIsAskedThreeDaysBefore(t *testing.T) {
 	repeated(t, func(w *weekly) {
-		if _, err := w.DB.UpdateAccount(w.Ctx, w.Account.ID, 1, func(a *sms.Account, _ *sms.Credentials) error { a.ApproveAbove = 2; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		w.account(func(a *sms.Account) { a.ApproveAbove = 2 })
 		o := w.order(1)
 		o.Rule.From = w.Clocks.Wall().AddDate(0, 0, 6).Format("2006-01-02")
 		s := w.create(o, w.sam)
@@ -443,4 +449,66 @@ func TestASeriesThatCannotBe(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// meddling is somebody who orders something while the list of a run is being made.
+type meddling struct {
+	*lists.Lists
+	order func()
+}
+
+func (m meddling) RunList(ctx context.Context, by sms.User, s series.Series, r series.Run) (sms.List, error) {
+	l, err := m.Lists.RunList(ctx, by, s, r)
+	if err == nil && l.State == sms.ListMade {
+		m.order()
+	}
+	return l, err
+}
+
+// TestASeriesThatIsStoppedMeanwhileSchedulesNothing: whoever stops or pauses it while
+// a run is being prepared is not overtaken.
+func TestASeriesThatIsStoppedMeanwhileSchedulesNothing(t *testing.T) {
+	for name, order := range map[string]func(w *weekly, id int64) (series.Series, error){
+		"stop":  func(w *weekly, id int64) (series.Series, error) { return w.Desk.StopSeries(w.Ctx, w.ada, id) },
+		"pause": func(w *weekly, id int64) (series.Series, error) { return w.Desk.PauseSeries(w.Ctx, w.ada, id) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			repeated(t, func(w *weekly) {
+				s := w.create(w.order(2), w.sam)
+				w.untilRun(s, series.Lead+5*time.Second)
+				w.halt()
+				w.Know("CLINIC")
+				w.Pass(10 * time.Second)
+				ctx, cancel := context.WithCancel(context.Background())
+				done := make(chan struct{})
+				go func() { _ = lists.NewImporter(w.Desk.Lists, w.DB).Run(ctx); close(done) }()
+				ordered := false
+				meddler := meddling{w.Desk.Lists, func() {
+					if _, err := order(w, s.ID); err != nil {
+						t.Error(err)
+					}
+					ordered = true
+				}}
+				var err error
+				for range 60 {
+					if err = w.Desk.Advance(w.Ctx, s.ID, meddler); ordered || err != nil {
+						break
+					}
+					w.Pass(time.Second)
+				}
+				cancel()
+				<-done
+				if !ordered || !errors.Is(err, sms.ErrConflict) {
+					t.Errorf("ordered %v, %v", ordered, err)
+				}
+				if again := w.Desk.Advance(w.Ctx, s.ID, w.Desk.Lists); again != nil {
+					t.Error(again)
+				}
+				due, err := w.DB.DueCampaigns(w.Ctx, w.Clocks.Wall().Add(48*time.Hour).UnixMilli())
+				if err != nil || len(due) > 0 {
+					t.Errorf("scheduled: %v %v", due, err)
+				}
+			})
+		})
+	}
 }
